@@ -13,7 +13,7 @@ import (
 func program() cli.Program {
 	return cli.Program{
 		Name:  "tfm",
-		About: "tfm trains the Transformer of \"Attention Is All You Need\" on pairs of sentences and translates with it.",
+		About: "tfm trains the Transformer of \"Attention Is All You Need\" on pairs of sentences\nand translates with it.",
 		Commands: slices.Concat(
 			group("Everyday use", trainCommand(), translateCommand(), vocabCommand(), averageCommand(), quantizeCommand(), shortlistCommand(), alignHeadsCommand()),
 			group("Models of other systems", importCommand(), exportCommand()),

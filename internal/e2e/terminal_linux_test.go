@@ -102,32 +102,6 @@ func TestTranslateProgressOnATerminal(t *testing.T) {
 	}
 }
 
-// Help fits the terminal, up to 100 columns.
-func TestHelpOnATerminal(t *testing.T) {
-	for columns, limit := range map[uint16]int{60: 60, 80: 80, 90: 90, 200: 100} {
-		outside, inside := pseudoTerminal(t, columns)
-		seen := make(chan string)
-		go func() {
-			var b strings.Builder
-			io.Copy(&b, outside)
-			seen <- b.String()
-		}()
-		c := tfm("help", "train", "-all")
-		c.Stdout = inside
-		if err := c.Run(); err != nil {
-			t.Fatal(err)
-		}
-		inside.Close()
-		widest := 0
-		for _, line := range strings.Split(<-seen, "\r\n") {
-			widest = max(widest, utf8.RuneCountInString(line))
-		}
-		if widest > limit || widest < limit-8 {
-			t.Errorf("terminal of %d columns: the widest line has %d, want at most %d, and a line that fills it", columns, widest, limit)
-		}
-	}
-}
-
 func TestPrompt(t *testing.T) {
 	outside, inside := pseudoTerminal(t, 80)
 	c := tfm("translate", "-model", toyModel(t))

@@ -81,7 +81,7 @@ func testProgram(act func(ctx context.Context, args []string) error) Program {
 		return Program{"prog", "prog does nothing.", []Command{
 			{
 				Name: "perform", Group: "Work",
-				Manual: Manual{"do it", []string{"[flags]"}, []string{"prog perform -n 3"}, "A note.", "A detail."},
+				Manual: Manual{"do it", "Usage:\n  prog perform [flags]\n\nExample:\n  prog perform -n 3", "A note.", "A detail."},
 				Setup: func(f *Flags) func(context.Context, []string) error {
 					f.Group("Numbers")
 					f.IntVar(new(int), "n", 7, "how `often`")
@@ -213,39 +213,6 @@ func TestEditDistance(t *testing.T) {
 	}
 }
 
-// A wrapped command line fits, and without its line breaks it is the command line.
-func TestCommandLine(t *testing.T) {
-	const line = `tfm train -src "a b c" -tgt 'd e' -valid-src very/long/name/of/a/file -n 3 [-o OUT -force] file another < in.en | sort > out.de`
-	for _, width := range []int{30, 40, 60, 80, 200} {
-		lines := commandLine(line, width)
-		for i, l := range lines {
-			if len(l) > max(width, len(`  -valid-src very/long/name/of/a/file \`)) {
-				t.Errorf("width %d: %q", width, l)
-			}
-			if got := strings.HasSuffix(l, ` \`); got != (i < len(lines)-1) {
-				t.Errorf("width %d: line %d of %d: %q", width, i+1, len(lines), l)
-			}
-			if i > 0 && (strings.HasPrefix(l, "  3") || strings.HasPrefix(l, "  in.en")) {
-				t.Errorf("width %d: %q is parted from what it belongs to", width, l)
-			}
-		}
-		if got := strings.ReplaceAll(strings.Join(lines, "\n"), " \\\n  ", " "); got != line {
-			t.Errorf("width %d:\n%s\nwant\n%s", width, got, line)
-		}
-	}
-	if got, want := commandLine("prog -a 1 -b 2 < in", 15), []string{`prog -a 1 \`, `  -b 2 < in`}; !reflect.DeepEqual(got, want) {
-		t.Errorf("commandLine = %q, want %q", got, want)
-	}
-}
-
-func TestParagraphs(t *testing.T) {
-	const text = "One two three four.\n\n  name  what it is in a few words\n  b     short\n\nEnd."
-	const want = "One two three four.\n\n  name  what it is in a few\n        words\n  b     short\n\nEnd."
-	if got := paragraphs(text, 30); got != want {
-		t.Errorf("paragraphs =\n%s\nwant\n%s", got, want)
-	}
-}
-
 func TestCompletions(t *testing.T) {
 	p := testProgram(nil)
 	for _, c := range []struct {
@@ -312,26 +279,25 @@ func TestValues(t *testing.T) {
 	var b bool
 	var n int
 	var u uint64
-	small := newInteger(&n, 7)
-	small.limited, small.lo, small.hi = true, 1, 9
+	small := limited{newInt(&n), 1, 9}
 	for _, c := range []struct {
 		v              flag.Value
 		set, want, err string // err: a part of the error
 	}{
-		{(*DurationValue)(&d), "90s", "1m30s", ""},
-		{newInteger(&n, 7), "0x10", "16", ""},
-		{newInteger(&n, 7), "1.5", "", "expected a whole number, without commas"},
-		{newUnsigned(&u, 7), "-1", "", "expected a whole number, without commas, from 0"},
-		{newFloat(new(float64), 7), "1e-3", "0.001", ""},
-		{newFloat(new(float64), 7), "1,5", "", "expected a number, without commas"},
+		{newDuration(&d), "90s", "1m30s", ""},
+		{newInt(&n), "0x10", "16", ""},
+		{newInt(&n), "1.5", "", "expected a whole number, without commas"},
+		{newUint64(&u), "-1", "", "expected a whole number, without commas, from 0"},
+		{newFloat64(new(float64)), "1e-3", "0.001", ""},
+		{newFloat64(new(float64)), "1,5", "", "expected a number, without commas"},
 		{small, "9", "9", ""},
 		{small, "0", "", "expected 1 to 9"},
 		{small, "99999999999999999999", "", "expected 1 to 9"},
 		{small, "5,0", "", "expected a whole number, without commas"},
 		{(*boolValue)(&b), "maybe", "", "expected true or false"},
-		{(*DurationValue)(&d), "15", "", "expected a duration such as 90s"},
-		{(*Float32Value)(&x), "0.1", "0.1", ""},
-		{(*Float32Value)(&x), "much", "", "expected a number"},
+		{newDuration(&d), "15", "", "expected a duration such as 90s"},
+		{newFloat32(&x), "0.1", "0.1", ""},
+		{newFloat32(&x), "much", "", "expected a number"},
 		{(*NotValue)(&b), "false", "false", ""},
 		{(*NotValue)(&b), "maybe", "", "expected true or false"},
 	} {

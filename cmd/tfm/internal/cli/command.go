@@ -86,7 +86,7 @@ func (p Program) run(ctx context.Context, c Command, args []string) error {
 	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return p.writeHelp(os.Stdout, c, false)
+		return p.help([]string{c.Name}, false)
 	case err != nil:
 		return err
 	case c.FlagsAnywhere:

@@ -3,11 +3,9 @@
 //
 //	command.go     a program of subcommands: parsing, errors, exit codes
 //	flags.go       the table of a command's flags
-//	hold.go        values of flags, kept while others are set
 //	values.go      kinds of values of flags
 //	manual.go      the text of a command's help, from a file
 //	help.go        help, made from the manual and the table
-//	wrap.go        help text and command lines wrapped to the width of the terminal
 //	completion.go  completion by a shell, made from the table; the scripts are in shells
 //	suggest.go     the name that a misspelt one probably means
 //	interrupt.go   signals as the end of a context; signals_*.go: the signals of a system

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"encoding"
+	"errors"
 	"flag"
-	"io"
+	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Flags is the table of a command's flags, in the order of their declaration. Help, completion,
@@ -14,10 +17,9 @@ import (
 // flag.FlagSet do. In a usage text a word in back quotes names the value; `file` and `folder` are
 // completed as such.
 type Flags struct {
-	set   *flag.FlagSet
 	list  []*Flag
 	group string
-	meant string // suggestion for the last value that a flag with choices refused
+	meant string // suggestion for the last value that a flag refused
 }
 
 // Flag is a flag of a command.
@@ -25,14 +27,15 @@ type Flag struct {
 	*flag.Flag
 	Group string // heading in the help
 
-	flags    *Flags
-	target   any  // pointer to the value, or a Holder
-	text     bool // declared by StringVar
-	common   bool
-	byPreset bool
-	chosen   bool
-	byModel  bool
-	choices  []string
+	placeholder string // of the value in the help, unless the usage names it; "" for a switch
+	target      any    // pointer to the value, or a Holder
+	given       bool   // Set has been called
+	text        bool   // declared by StringVar
+	common      bool
+	byPreset    bool
+	chosen      bool
+	byModel     bool
+	choices     []string
 }
 
 // Common marks a flag that most people need: if a command has such flags, its help shows only them
@@ -64,14 +67,15 @@ func (g *Flag) ByModel() *Flag {
 // no others.
 func (g *Flag) Choices(values ...string) *Flag {
 	g.choices = values
-	g.Value = &choiceValue{Value: g.Value, flag: g}
+	if g.placeholder == anyValue {
+		g.placeholder = "NAME"
+	}
 	return g
 }
 
 // Range limits the values of a flag of IntVar.
 func (g *Flag) Range(lo, hi int) *Flag {
-	v := g.Value.(*number[int])
-	v.limited, v.lo, v.hi = true, lo, hi
+	g.Value = limited{g.Value.(*value[int]), lo, hi}
 	return g
 }
 
@@ -79,68 +83,85 @@ func (g *Flag) Range(lo, hi int) *Flag {
 const firstGroup = "Flags"
 
 // NewFlags returns an empty table.
-func NewFlags() *Flags {
-	f := &Flags{set: flag.NewFlagSet("", flag.ContinueOnError), group: firstGroup}
-	f.set.SetOutput(io.Discard)
-	f.set.Usage = func() {}
-	return f
-}
+func NewFlags() *Flags { return &Flags{group: firstGroup} }
 
 // Group puts the flags that are declared next under a heading, which may already have flags.
 func (f *Flags) Group(title string) { f.group = title }
 
-func (f *Flags) add(name string, target any) *Flag {
-	g := &Flag{Flag: f.set.Lookup(name), Group: f.group, flags: f, target: target}
+// The placeholders of values.
+const (
+	noValue     = ""
+	anyValue    = "X"
+	numberValue = "N"
+	nameValue   = "NAME"
+)
+
+// add declares a flag.
+func (f *Flags) add(v flag.Value, name, usage, placeholder string, target any) *Flag {
+	g := &Flag{
+		Flag:        &flag.Flag{Name: name, Usage: usage, Value: v, DefValue: v.String()},
+		Group:       f.group,
+		placeholder: placeholder,
+		target:      target,
+	}
+	if g.isBool() {
+		g.placeholder = noValue
+	}
 	f.list = append(f.list, g)
 	return g
 }
 
 // Var declares a flag whose value is v, a pointer to a variable or a Holder.
 func (f *Flags) Var(v flag.Value, name, usage string) *Flag {
-	f.set.Var(v, name, usage)
-	return f.add(name, v)
+	return f.add(v, name, usage, anyValue, v)
 }
 
 // StringVar declares a flag whose value is *p.
 func (f *Flags) StringVar(p *string, name, value, usage string) *Flag {
-	f.set.StringVar(p, name, value, usage)
-	g := f.add(name, p)
+	*p = value
+	g := f.add(newString(p), name, usage, nameValue, p)
 	g.text = true
 	return g
 }
 
-// number declares a flag whose value v sets *p.
-func (f *Flags) number(p any, v flag.Value, name, usage string) *Flag {
-	f.set.Var(v, name, usage)
-	return f.add(name, p)
-}
-
 // IntVar declares a flag whose value is *p.
 func (f *Flags) IntVar(p *int, name string, value int, usage string) *Flag {
-	return f.number(p, newInteger(p, value), name, usage)
+	*p = value
+	return f.add(newInt(p), name, usage, numberValue, p)
 }
 
 // Uint64Var declares a flag whose value is *p.
 func (f *Flags) Uint64Var(p *uint64, name string, value uint64, usage string) *Flag {
-	return f.number(p, newUnsigned(p, value), name, usage)
+	*p = value
+	return f.add(newUint64(p), name, usage, numberValue, p)
 }
 
 // Float64Var declares a flag whose value is *p.
 func (f *Flags) Float64Var(p *float64, name string, value float64, usage string) *Flag {
-	return f.number(p, newFloat(p, value), name, usage)
+	*p = value
+	return f.add(newFloat64(p), name, usage, anyValue, p)
+}
+
+// Float32Var declares a flag whose value is *p, which has its default.
+func (f *Flags) Float32Var(p *float32, name, usage string) *Flag {
+	return f.add(newFloat32(p), name, usage, anyValue, p)
+}
+
+// DurationVar declares a flag whose value is *p, which has its default.
+func (f *Flags) DurationVar(p *time.Duration, name, usage string) *Flag {
+	return f.add(newDuration(p), name, usage, anyValue, p)
 }
 
 // BoolVar declares a flag whose value is *p, and which needs no value to be true.
 func (f *Flags) BoolVar(p *bool, name string, value bool, usage string) *Flag {
 	*p = value
-	f.set.Var((*boolValue)(p), name, usage)
-	return f.add(name, p)
+	return f.Var((*boolValue)(p), name, usage)
 }
 
 // TextVar declares a flag whose value is *p.
 func (f *Flags) TextVar(p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) *Flag {
-	f.set.TextVar(p, name, value, usage)
-	return f.add(name, p)
+	reflect.ValueOf(p).Elem().Set(reflect.ValueOf(value))
+	return f.add(textValue{p}, name, usage, anyValue, p)
 }
 
 // StringsVar declares a flag whose values, one for each time that it is given, are appended to *p.
@@ -153,8 +174,7 @@ func (f *Flags) StringsVar(p *[]string, name, usage string) *Flag {
 
 // Func declares a flag that calls do with each of its values.
 func (f *Flags) Func(name, usage string, do func(string) error) *Flag {
-	f.set.Func(name, usage, do)
-	return f.add(name, nil)
+	return f.add(funcValue(do), name, usage, anyValue, nil)
 }
 
 // All returns the flags in the order of their declaration.
@@ -193,23 +213,77 @@ func (f *Flags) Names() []string {
 	return names
 }
 
+// maxListed limits the choices that an error lists beside a suggestion.
+const maxListed = 8
+
 // Set gives a flag a value.
-func (f *Flags) Set(name, value string) error { return f.set.Set(name, value) }
+func (f *Flags) Set(name, value string) error {
+	g := f.Lookup(name)
+	if g == nil {
+		return f.unknown(name)
+	}
+	var err error
+	if g.text && g.choices != nil && value != g.DefValue && !slices.Contains(g.choices, value) {
+		err = errors.New("expected " + orList(g.choices))
+	} else {
+		err = g.Value.Set(value)
+	}
+	if err == nil {
+		g.given = true
+		return nil
+	}
+	if f.meant = Nearest(value, g.choices); f.meant != "" && len(g.choices) > maxListed {
+		return errors.New("unknown name")
+	}
+	return err
+}
+
+// Refused returns the UsageError of a value that Set refused with err.
+func (f *Flags) Refused(err error, format string, args ...any) error {
+	return UsageError{Message: fmt.Sprintf(format, args...) + ": " + err.Error(), Meant: f.meant}
+}
 
 // Given returns the flags that have been set, with their values.
-func (f *Flags) Given() map[string]string {
+func (f *Flags) Given() map[string]string { return f.values(func(g *Flag) bool { return g.given }) }
+
+// Values returns the values of all flags.
+func (f *Flags) Values() map[string]string { return f.values(func(*Flag) bool { return true }) }
+
+func (f *Flags) values(of func(*Flag) bool) map[string]string {
 	values := map[string]string{}
-	f.set.Visit(func(g *flag.Flag) { values[g.Name] = g.Value.String() })
+	for _, g := range f.list {
+		if of(g) {
+			values[g.Name] = g.Value.String()
+		}
+	}
 	return values
 }
 
-// Values returns the values of all flags.
-func (f *Flags) Values() map[string]string {
-	values := map[string]string{}
-	for _, g := range f.list {
-		values[g.Name] = g.Value.String()
+// Holder is a flag value that several variables hold.
+type Holder interface {
+	// Hold returns a function that gives the variables the values that they have now.
+	Hold() (restore func())
+}
+
+// Hold returns a function that gives the flags of these names the values that they have now. A flag
+// declared by Func has no value.
+func (f *Flags) Hold(names ...string) (restore func()) {
+	var all []func()
+	for _, name := range names {
+		target := f.Lookup(name).target
+		if h, ok := target.(Holder); ok {
+			all = append(all, h.Hold())
+			continue
+		}
+		p := reflect.ValueOf(target).Elem()
+		now := reflect.ValueOf(p.Interface())
+		all = append(all, func() { p.Set(now) })
 	}
-	return values
+	return func() {
+		for _, restore := range all {
+			restore()
+		}
+	}
 }
 
 // parse parses args, in the syntax of package flag, and returns the arguments after the flags. Its

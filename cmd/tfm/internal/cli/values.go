@@ -1,24 +1,30 @@
 package cli
 
 import (
+	"encoding"
 	"errors"
-	"flag"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// number is a flag whose value is a number, *p.
-type number[T int | uint64 | float64] struct {
-	p      *T
-	parse  func(s string) (T, error)
-	format func(T) string
-	kind   string // what the flag expects
+// value is the value of a flag, *p.
+type value[T any] struct {
+	p        *T
+	parse    func(s string) (T, error)
+	expected string // in the error of a value that parse refuses
+}
 
-	limited bool
-	lo, hi  T
+func (v *value[T]) String() string { return fmt.Sprint(*v.p) }
+
+func (v *value[T]) Set(s string) error {
+	x, err := v.parse(s)
+	if err != nil {
+		return errors.New("expected " + v.expected)
+	}
+	*v.p = x
+	return nil
 }
 
 // The kinds of numbers.
@@ -27,42 +33,53 @@ const (
 	anyNumber   = "a number, without commas"
 )
 
-func newInteger(p *int, value int) *number[int] {
-	*p = value
-	return &number[int]{p: p, kind: wholeNumber, format: strconv.Itoa, parse: func(s string) (int, error) {
+func newString(p *string) *value[string] {
+	return &value[string]{p, func(s string) (string, error) { return s, nil }, ""}
+}
+
+func newInt(p *int) *value[int] {
+	parse := func(s string) (int, error) {
 		n, err := strconv.ParseInt(s, 0, strconv.IntSize)
 		return int(n), err
-	}}
-}
-
-func newUnsigned(p *uint64, value uint64) *number[uint64] {
-	*p = value
-	return &number[uint64]{p: p, kind: wholeNumber + ", from 0", format: func(n uint64) string { return strconv.FormatUint(n, 10) },
-		parse: func(s string) (uint64, error) { return strconv.ParseUint(s, 0, 64) }}
-}
-
-func newFloat(p *float64, value float64) *number[float64] {
-	*p = value
-	return &number[float64]{p: p, kind: anyNumber, format: func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) },
-		parse: func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }}
-}
-
-func (v *number[T]) String() string { return v.format(*v.p) }
-
-func (v *number[T]) Set(s string) error {
-	x, err := v.parse(s)
-	switch {
-	case err != nil && !(v.limited && errors.Is(err, strconv.ErrRange)):
-		return errors.New("expected " + v.kind)
-	case v.limited && (x < v.lo || x > v.hi):
-		return fmt.Errorf("expected %v to %v", v.format(v.lo), v.format(v.hi))
 	}
-	*v.p = x
-	return nil
+	return &value[int]{p, parse, wholeNumber}
 }
 
-// isWhole reports whether the number is a whole one.
-func (v *number[T]) isWhole() bool { return v.kind != anyNumber }
+func newUint64(p *uint64) *value[uint64] {
+	parse := func(s string) (uint64, error) { return strconv.ParseUint(s, 0, 64) }
+	return &value[uint64]{p, parse, wholeNumber + ", from 0"}
+}
+
+func newFloat64(p *float64) *value[float64] {
+	parse := func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
+	return &value[float64]{p, parse, anyNumber}
+}
+
+func newFloat32(p *float32) *value[float32] {
+	parse := func(s string) (float32, error) {
+		x, err := strconv.ParseFloat(s, 32)
+		return float32(x), err
+	}
+	return &value[float32]{p, parse, anyNumber}
+}
+
+func newDuration(p *time.Duration) *value[time.Duration] {
+	return &value[time.Duration]{p, time.ParseDuration, "a duration such as 90s, 15m or 1h30m"}
+}
+
+// limited is a whole number from lo to hi.
+type limited struct {
+	*value[int]
+	lo, hi int
+}
+
+func (v limited) Set(s string) error {
+	n, err := v.parse(s)
+	if errors.Is(err, strconv.ErrRange) || err == nil && (n < v.lo || n > v.hi) {
+		return fmt.Errorf("expected %d to %d", v.lo, v.hi)
+	}
+	return v.value.Set(s)
+}
 
 // boolValue is a flag that needs no value to be true.
 type boolValue bool
@@ -80,22 +97,6 @@ func (v *boolValue) Set(s string) error {
 
 func (v *boolValue) IsBoolFlag() bool { return true }
 
-// Float32Value is a flag of type float32.
-type Float32Value float32
-
-func (v *Float32Value) String() string {
-	return strconv.FormatFloat(float64(*v), 'g', -1, 32)
-}
-
-func (v *Float32Value) Set(s string) error {
-	x, err := strconv.ParseFloat(s, 32)
-	if err != nil {
-		return errors.New("expected " + anyNumber)
-	}
-	*v = Float32Value(x)
-	return nil
-}
-
 // NotValue is a flag that is true if the value is false.
 type NotValue bool
 
@@ -110,52 +111,22 @@ func (v *NotValue) Set(s string) error {
 
 func (v *NotValue) IsBoolFlag() bool { return true }
 
-// DurationValue is a flag whose error names the expected units.
-type DurationValue time.Duration
+// textValue is a flag whose value has a text.
+type textValue struct{ encoding.TextUnmarshaler }
 
-func (v *DurationValue) String() string { return time.Duration(*v).String() }
+func (v textValue) Set(s string) error { return v.UnmarshalText([]byte(s)) }
 
-func (v *DurationValue) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		return errors.New("expected a duration such as 90s, 15m or 1h30m")
-	}
-	*v = DurationValue(d)
-	return nil
+func (v textValue) String() string {
+	text, _ := v.TextUnmarshaler.(encoding.TextMarshaler).MarshalText()
+	return string(text)
 }
 
-// choiceValue is the value of a flag with choices.
-type choiceValue struct {
-	flag.Value
-	flag *Flag
-}
+// funcValue is a flag that has no value and calls a function.
+type funcValue func(string) error
 
-// maxListed limits the choices that an error lists beside a suggestion.
-const maxListed = 8
+func (do funcValue) Set(s string) error { return do(s) }
 
-func (v *choiceValue) Set(s string) error {
-	var refused error
-	if v.flag.text && s != v.flag.DefValue && !slices.Contains(v.flag.choices, s) {
-		refused = errors.New("expected " + orList(v.flag.choices))
-	} else if refused = v.Value.Set(s); refused == nil {
-		return nil
-	}
-	f := v.flag.flags
-	if f.meant = Nearest(s, v.flag.choices); f.meant != "" && len(v.flag.choices) > maxListed {
-		return errors.New("unknown name")
-	}
-	return refused
-}
-
-// Refused returns the UsageError of a value that a flag's Set refused with err.
-func (f *Flags) Refused(err error, format string, args ...any) error {
-	return UsageError{Message: fmt.Sprintf(format, args...) + ": " + err.Error(), Meant: f.meant}
-}
-
-func (v *choiceValue) IsBoolFlag() bool {
-	b, ok := v.Value.(interface{ IsBoolFlag() bool })
-	return ok && b.IsBoolFlag()
-}
+func (funcValue) String() string { return "" }
 
 // orList lists names: a, b or c.
 func orList(names []string) string {

@@ -64,7 +64,7 @@ func Flags(f *cli.Flags) *Options {
 	f.BoolVar(&o.lowercase, "lowercase", false, "ignore case in BLEU")
 	f.TextVar(&o.smoothing, "smooth", score.Exp, "`method` for n-gram orders without a match: exp, floor, add-k or none").
 		Choices(score.Exp.String(), score.Floor.String(), score.AddK.String(), score.NoSmooth.String())
-	f.Func("smooth-value", "`value` of -smooth floor (default 0.1) or add-k (default 1)", func(s string) (err error) {
+	f.Func("smooth-value", "value of -smooth floor (default 0.1) or add-k (default 1)", func(s string) (err error) {
 		if o.smoothValue, err = strconv.ParseFloat(s, 64); err != nil || !(o.smoothValue > 0 && o.smoothValue <= maxSmoothValue) {
 			return fmt.Errorf("expected a number above 0 and up to %v", maxSmoothValue)
 		}

@@ -41,7 +41,7 @@ func modelFlags(f *cli.Flags, c *model.Config) {
 		"  layer     LayerNorm\n"+
 		"  unbiased  (x - mean)/(unbiased deviation + eps)\n"+
 		"  rms       RMSNorm").Choices(names[model.NormKind]()...)
-	f.Var((*cli.Float32Value)(&c.NormEps), "norm-eps", "epsilon of the norms")
+	f.Float32Var(&c.NormEps, "norm-eps", "epsilon of the norms")
 	f.Var((*finalNormValue)(&c.FinalNorm), "final-norm", "norm after the last layer of each stack; auto: with -norm pre").Choices(names[model.FinalNorm]()...)
 	f.TextVar(&c.Positions, "positions", c.Positions, "kind of positions:\n"+
 		"  interleaved    alternating sines and cosines, as in the paper\n"+
@@ -55,10 +55,10 @@ func modelFlags(f *cli.Flags, c *model.Config) {
 // regularizationFlags declares the flags of a model that matter only in training.
 func regularizationFlags(f *cli.Flags, c *model.Config) {
 	f.Group("Regularization")
-	f.Var((*cli.Float32Value)(&c.Dropout), "dropout", "dropout `probability` of embeddings and sublayer outputs").ByPreset()
-	f.Var((*cli.Float32Value)(&c.AttentionDropout), "attention-dropout", "dropout `probability` of attention weights")
-	f.Var((*cli.Float32Value)(&c.FFDropout), "ff-dropout", "dropout `probability` inside the feed-forward networks")
-	f.Var((*cli.Float32Value)(&c.LabelSmoothing), "label-smoothing", "`probability` that label smoothing spreads over other pieces").ByPreset()
+	f.Float32Var(&c.Dropout, "dropout", "dropout `probability` of embeddings and sublayer outputs").ByPreset()
+	f.Float32Var(&c.AttentionDropout, "attention-dropout", "dropout `probability` of attention weights")
+	f.Float32Var(&c.FFDropout, "ff-dropout", "dropout `probability` inside the feed-forward networks")
+	f.Float32Var(&c.LabelSmoothing, "label-smoothing", "`probability` that label smoothing spreads over other pieces").ByPreset()
 	f.TextVar(&c.Smoothing, "smoothing-over", c.Smoothing, "pieces that label smoothing spreads over: others, or all including the right one (PyTorch)").Choices(names[model.Smoothing]()...)
 }
 

@@ -109,7 +109,7 @@ func (r *Run) courseFlags(f *cli.Flags) {
 	o := &r.Options
 	f.Group("End of the run")
 	f.IntVar(&o.Steps, "steps", o.Steps, "maximum number of steps; 0 is no maximum").Common()
-	f.Var((*cli.DurationValue)(&o.Time), "time", "maximum training `time`, such as 15m, time before a resume included; 0 is no maximum").Common()
+	f.DurationVar(&o.Time, "time", "maximum training `time`, such as 15m, time before a resume included; 0 is no maximum").Common()
 	f.IntVar(&o.Patience, "patience", o.Patience, "limit of validations in a row without a new best; 0 is none")
 
 	f.Group("Validation and checkpoints")

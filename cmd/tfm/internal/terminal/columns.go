@@ -79,11 +79,14 @@ func Pad(s string, columns int) string {
 	return s + strings.Repeat(" ", max(0, columns-Columns(s)))
 }
 
+// minText is the least width of a text beside a label.
+const minText = 18
+
 // Row returns a label of labelColumns columns and a text, which is wrapped in its column to a
-// terminal of width columns. A width of less than twice the label's wraps nothing.
+// terminal of width columns, unless that leaves it less than minText columns.
 func Row(label, text string, labelColumns, width int) string {
 	lines := []string{text}
-	if width >= 2*labelColumns {
+	if width >= labelColumns+minText {
 		lines = Wrap(strings.Fields(text), width-labelColumns)
 	}
 	return fmt.Sprintf("%-*s%s", labelColumns, label, strings.Join(lines, "\n"+strings.Repeat(" ", labelColumns)))
