@@ -152,7 +152,7 @@ func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
 // translate returns the BLEU of the translations of srcs. It returns false if ctx ends.
 func (v *validator) translate(ctx context.Context) (float64, bool) {
 	const batchSize = 256 // sentences
-	bleu := score.BLEU{Tokenizer: v.tokenize}
+	translations := make([]string, 0, len(v.srcs))
 	v.weights.Refresh(v.pool)
 	defer clear(v.gradients)
 	v.distinct = make(map[string]struct{}, len(v.srcs))
@@ -166,7 +166,7 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 			if !v.blank[lo+i] {
 				translation, _ = text.OneLine(v.detokenize(h.Tokens), nil)
 			}
-			bleu.Add(translation, v.refs[lo+i])
+			translations = append(translations, translation)
 			v.distinct[translation] = struct{}{}
 			if k, ok := slices.BinarySearch(v.sampleIndex, lo+i); ok {
 				v.samples[k].Hypothesis = translation
@@ -175,7 +175,8 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 	}
 	// The last bits of the score depend on the machine's logarithm. Rounding keeps them from
 	// choosing the best step.
-	return math.Round(bleu.Score().Score*1e9) / 1e9, true
+	bleu := score.Count(score.BLEU{Tokenizer: v.tokenize}, translations, v.refs).Result().Score
+	return math.Round(bleu*1e9) / 1e9, true
 }
 
 // event adds the hypotheses and entropies of the last validation to e.

@@ -3,8 +3,7 @@ package score
 import (
 	"fmt"
 	"math"
-
-	"tfm/text/internal/parallel"
+	"sync/atomic"
 )
 
 // Confidence returns the score of a system with the 95 % confidence interval of a bootstrap (Koehn
@@ -54,49 +53,31 @@ func (c Significance) bootstrapFields() string {
 func bootstrap(random *pcg64, resamples int, systems []*Statistics) []scores {
 	segments, columns := systems[0].segments, systems[0].metric.columns()
 	rows, result := make([][]float32, len(systems)), make([]scores, len(systems))
-	single := make([][]bool, len(systems))
+	double := make([]atomic.Bool, len(systems)) // has a score that is not a float32
 	for i, s := range systems {
 		rows[i] = make([]float32, len(s.rows))
 		for k, x := range s.rows {
 			rows[i][k] = float32(x)
 		}
-		result[i] = scores{values: make([]float64, resamples), single: true}
-		single[i] = make([]bool, resamples)
+		result[i].values = make([]float64, resamples)
 	}
-
-	// The random numbers of a batch of resamples are drawn before the batch is scored.
-	batch := make([][]uint32, min(resamples, max(1, maxBatchNumbers/segments)))
-	for i := range batch {
-		batch[i] = make([]uint32, segments)
-	}
-	for done := 0; done < resamples; done += len(batch) {
-		batch = batch[:min(len(batch), resamples-done)]
-		for _, chosen := range batch {
-			random.choose(chosen, uint32(segments))
-		}
-		parallel.For(0, len(batch), grain, func(_, lo, hi int) {
-			sums := make([]float32, columns)
-			for k := lo; k < hi; k++ {
-				for i, s := range systems {
-					addRows(sums, rows[i], batch[k])
-					result[i].values[done+k], single[i][done+k] = s.metric.scoreResample(sums)
-				}
+	choose := func(chosen []uint32) { random.choose(chosen, uint32(segments)) }
+	inBatches(resamples, segments, choose, func(k int, chosen []uint32) {
+		sums := make([]float32, columns)
+		for i, s := range systems {
+			addRows(sums, rows[i], chosen)
+			score, single := s.metric.scoreResample(sums)
+			result[i].values[k] = score
+			if !single {
+				double[i].Store(true)
 			}
-		})
-	}
-	for i := range result {
-		for _, one := range single[i] {
-			result[i].single = result[i].single && one
 		}
+	})
+	for i := range result {
+		result[i].single = !double[i].Load()
 	}
 	return result
 }
-
-// maxBatchNumbers limits the random numbers in memory, except those of one resample.
-const maxBatchNumbers = 1 << 20
-
-// grain is the number of resamples or trials that a goroutine scores at once.
-const grain = 8
 
 // addRows sets sums to the sums of the chosen rows.
 func addRows(sums, rows []float32, chosen []uint32) {

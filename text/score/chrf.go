@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,10 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// CHRF accumulates the statistics of a corpus for chrF (Popović 2015), the F-score of character
-// n-grams, as sacreBLEU computes it. The zero value is sacreBLEU's default, chrF2; WordOrder 2 is
-// chrF++ (Popović 2017). The exported fields must not change after the first Add. A CHRF is not
-// safe for concurrent use.
+// CHRF has the settings of chrF (Popović 2015), the F-score of character n-grams, as sacreBLEU
+// computes it. The zero value is sacreBLEU's default, chrF2; WordOrder 2 is chrF++ (Popović 2017).
+// Of several references of a segment only the one with the best score counts.
 type CHRF struct {
 	CharOrder int // longest character n-grams; 0 is 6
 	WordOrder int // longest word n-grams; 0 is none
@@ -20,42 +20,11 @@ type CHRF struct {
 
 	Whitespace   bool // characters include white space
 	EpsSmoothing bool // averages F-scores over all orders, as chrF++.py, NLTK and Moses do
-
-	accumulator
-	scratch *chrfScratch
 }
 
-// chrfScratch is the memory of the count of one segment.
-type chrfScratch struct {
-	hyp, ref chrfUnits
-	wordIDs  tokenIDs
-	matches  []int
-	matcher  ngramMatcher
-	oneRef   []float64 // statistics with one reference
-}
+func (c CHRF) charOrder() int { return cmp.Or(c.CharOrder, 6) }
 
-// chrfUnits are the characters and the words of a text, equal ones with equal numbers.
-type chrfUnits struct{ chars, words []uint32 }
-
-func (c *CHRF) charOrder() int {
-	if c.CharOrder == 0 {
-		return 6
-	}
-	return c.CharOrder
-}
-
-func (c *CHRF) beta() int {
-	if c.Beta == 0 {
-		return 2
-	}
-	return c.Beta
-}
-
-// Add adds one segment. Of several references only the one with the best score for the segment
-// counts.
-func (c *CHRF) Add(hypothesis, reference string, more ...string) {
-	c.add(c, hypothesis, reference, more)
-}
+func (c CHRF) beta() int { return cmp.Or(c.Beta, 2) }
 
 // The statistics of a segment: for each order of characters and then of words, the n-grams of the
 // hypothesis, of the reference and of both.
@@ -66,37 +35,26 @@ const (
 	chrfColumns
 )
 
-func (c *CHRF) columns() int { return chrfColumns * (c.charOrder() + c.WordOrder) }
+func (c CHRF) columns() int { return chrfColumns * (c.charOrder() + c.WordOrder) }
 
-func (c *CHRF) count(row []float64, hypothesis string, references []string) {
-	if c.scratch == nil {
-		c.scratch = new(chrfScratch)
-	}
-	s := c.scratch
-	if s.wordIDs == nil {
-		s.wordIDs = make(tokenIDs)
-	}
-	clear(s.wordIDs)
-	c.units(&s.hyp, hypothesis)
+func (c CHRF) count(m *counter, row []float64, hypothesis string, references []string) {
+	chars, words := c.units(m.ids, hypothesis)
 	best := -1.0
 	for _, r := range references {
-		c.units(&s.ref, r)
-		s.oneRef = c.countOrders(s.oneRef[:0], s.hyp.chars, s.ref.chars, c.charOrder())
-		s.oneRef = c.countOrders(s.oneRef, s.hyp.words, s.ref.words, c.WordOrder)
-		if score := c.score(s.oneRef); score > best {
+		refChars, refWords := c.units(m.ids, r)
+		oneRef := countOrders(nil, m, chars, refChars, c.charOrder())
+		oneRef = countOrders(oneRef, m, words, refWords, c.WordOrder)
+		if score := c.score(oneRef); score > best {
 			best = score
-			copy(row, s.oneRef)
+			copy(row, oneRef)
 		}
 	}
 }
 
 // countOrders appends the statistics of the orders from 1. If the reference has no n-grams of an
 // order, those of the hypothesis do not count.
-func (c *CHRF) countOrders(row []float64, hyp, ref []uint32, orders int) []float64 {
-	s := c.scratch
-	s.matches = append(s.matches[:0], make([]int, orders)...)
-	s.matcher.match(s.matches, hyp, ref)
-	for n, both := range s.matches {
+func countOrders(row []float64, m *counter, hyp, ref []uint32, orders int) []float64 {
+	for n, both := range m.matcher.match(orders, hyp, ref) {
 		inHyp, inRef := ngrams(len(hyp), n+1), ngrams(len(ref), n+1)
 		if inRef == 0 {
 			inHyp = 0
@@ -106,27 +64,26 @@ func (c *CHRF) countOrders(row []float64, hyp, ref []uint32, orders int) []float
 	return row
 }
 
-// units sets u to the characters of s, without white space unless c.Whitespace, and its words. A
-// punctuation mark at the end of a word, or else at its start, is a separate word.
-func (c *CHRF) units(u *chrfUnits, s string) {
+// units returns the characters of s, without white space unless c.Whitespace, and its words, equal
+// ones with equal numbers. A punctuation mark at the end of a word, or else at its start, is a
+// separate word.
+func (c CHRF) units(ids tokenIDs, s string) (chars, words []uint32) {
 	if c.Lowercase {
 		s = pythonLower(s)
 	}
-	u.chars, u.words = u.chars[:0], u.words[:0]
-	for i, size := 0, 0; i < len(s); i += size {
-		r := rune(s[i])
-		if size = 1; r >= utf8.RuneSelf {
-			if r, size = utf8.DecodeRuneInString(s[i:]); size == 1 {
-				r = unicode.MaxRune + 1 + rune(s[i]) // an invalid byte
-			}
+	chars = make([]uint32, 0, len(s))
+	for i, r := range s {
+		if _, size := utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && size == 1 {
+			r = unicode.MaxRune + 1 + rune(s[i]) // an invalid byte
 		}
 		if c.Whitespace || !isPythonSpace(r) {
-			u.chars = append(u.chars, uint32(r))
+			chars = append(chars, uint32(r))
 		}
 	}
 	if c.WordOrder > 0 {
-		u.words = c.scratch.wordIDs.ids(u.words, chrfWords(s))
+		words = ids.ids(chrfWords(s))
 	}
+	return chars, words
 }
 
 func chrfWords(s string) (words []string) {
@@ -152,7 +109,7 @@ func chrfWords(s string) (words []string) {
 //
 // With c.EpsSmoothing it returns the average over all orders of their F-scores. A zero that
 // sacreBLEU does not compute from the counts has computed false.
-func chrfOf[F float](c *CHRF, counts []F) (score F, computed bool) {
+func chrfOf[F float](c CHRF, counts []F) (score F, computed bool) {
 	const eps = 1e-16 // for a precision or recall without n-grams
 	weight := F(c.beta() * c.beta())
 	f := func(p, r F) F { return (1 + weight) * p * r / (F(weight*p) + r) }
@@ -185,50 +142,25 @@ func chrfOf[F float](c *CHRF, counts []F) (score F, computed bool) {
 	return 100 * f(precision/orders, recall/orders), true
 }
 
-func (c *CHRF) score(sums []float64) float64 {
+func (c CHRF) score(sums []float64) float64 {
 	s, _ := chrfOf(c, sums)
 	return s
 }
 
-func (c *CHRF) scoreResample(sums []float32) (float64, bool) {
+func (c CHRF) scoreResample(sums []float32) (float64, bool) {
 	s, computed := chrfOf(c, sums)
 	return float64(s), computed
 }
 
-func (c *CHRF) scoreTrial(sums []float64) float64 { return c.score(sums) }
+func (c CHRF) scoreTrial(sums []float64) float64 { return c.score(sums) }
 
-func (c *CHRF) name() string {
+func (c CHRF) name() string {
 	return fmt.Sprintf("chrF%d%s", c.beta(), strings.Repeat("+", c.WordOrder))
 }
 
-// worker returns a copy with its own memory.
-func (c *CHRF) worker() Metric {
-	w := *c
-	w.scratch = nil
-	return &w
+func (c CHRF) settings() string {
+	return fmt.Sprintf("case:%s|eff:%s|nc:%d|nw:%d|space:%s", word(c.Lowercase, "lc", "mixed"), yesNo(!c.EpsSmoothing),
+		c.charOrder(), c.WordOrder, yesNo(c.Whitespace))
 }
 
-// CHRFResult is a chrF score and its settings.
-type CHRFResult struct {
-	Score     float64 // 0 to 100
-	Name      string  // chrF2; chrF2++ for WordOrder 2
-	Signature string  // settings in sacreBLEU's notation
-}
-
-// Score returns the score of the segments added so far. More segments may be added afterwards.
-func (c *CHRF) Score() CHRFResult {
-	return CHRFResult{
-		Score:     c.score(c.totals(c)),
-		Name:      c.name(),
-		Signature: c.signature(c.references, ""),
-	}
-}
-
-// signature returns the settings in sacreBLEU's notation, as BLEU.signature does.
-func (c *CHRF) signature(references referenceCount, test string) string {
-	return fmt.Sprintf("nrefs:%v|%scase:%s|eff:%s|nc:%d|nw:%d|space:%s|version:tfm-%s", references, test, caseName(c.Lowercase),
-		yesNo(!c.EpsSmoothing), c.charOrder(), c.WordOrder, yesNo(c.Whitespace), sacreBLEUVersion)
-}
-
-// String returns the score as sacreBLEU prints it: chrF2 = 57.55.
-func (s CHRFResult) String() string { return fmt.Sprintf("%s = %.2f", s.Name, s.Score) }
+func (c CHRF) details([]float64) string { return "" }

@@ -35,10 +35,9 @@ func TestCHRF(t *testing.T) {
 		{CHRF{}, []string{"", "a"}, []string{"a", ""}, nil, 0, "chrF2 = 0.00",
 			"nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0"},
 	} {
-		addAll(&c.chrf, c.hyp, c.ref, c.more...)
-		s := c.chrf.Score()
-		if math.Abs(s.Score-c.score) > scoreTolerance || s.String() != c.printed || s.Signature != c.signature {
-			t.Errorf("score %v\n%v\n%v\nwant %v\n%v\n%v", s.Score, s, s.Signature, c.score, c.printed, c.signature)
+		s := Count(c.chrf, c.hyp, append([][]string{c.ref}, c.more...)...)
+		if r := s.Result(); math.Abs(r.Score-c.score) > scoreTolerance || s.String() != c.printed || r.Signature != c.signature {
+			t.Errorf("score %v\n%v\n%v\nwant %v\n%v\n%v", r.Score, s, r.Signature, c.score, c.printed, c.signature)
 		}
 	}
 }
@@ -46,10 +45,9 @@ func TestCHRF(t *testing.T) {
 // "abc d" matches "abd" in three characters, of 4 and of 3; in one bigram (ab), of 3 and of 2; in
 // no trigram, of 2 and of 1. The reference has no 4-gram. With β = 2, F = 5PR/(4P+R).
 func TestCHRFByHand(t *testing.T) {
-	var c CHRF
-	c.Add("abc d", "abd")
+	s := Count(CHRF{}, []string{"abc d"}, []string{"abd"})
 	p, r := (3./4+1./3+0)/3, (3./3+1./2+0)/3
-	if got, want := c.Score().Score, 100*5*p*r/(4*p+r); math.Abs(got-want) > scoreTolerance {
+	if got, want := s.Result().Score, 100*5*p*r/(4*p+r); math.Abs(got-want) > scoreTolerance {
 		t.Errorf("score %v, want %v", got, want)
 	}
 }
@@ -64,9 +62,7 @@ func TestCHRFWords(t *testing.T) {
 func BenchmarkCHRF(b *testing.B) {
 	lines := texttest.Lines(1000)
 	for range b.N {
-		var c CHRF
-		addAll(&c, lines, lines)
-		c.Score()
+		Count(CHRF{}, lines, lines)
 	}
 	b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "lines/s")
 }

@@ -1,6 +1,9 @@
 package score
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // beamWidth limits how far the edits of TER may leave the diagonal, in tokens of the reference.
 const beamWidth = 25
@@ -43,15 +46,9 @@ func (d *editDistance) start(n int, ref []uint32) {
 		d.lo, d.hi = append(d.lo, lo), append(d.hi, hi)
 	}
 	d.stride = 1 + widest
-	if need := d.stride * (n + 1); cap(d.cells) < need {
-		d.cells = make([]int32, need)
-	}
-	d.cells = d.cells[:d.stride*(n+1)]
+	d.cells = slices.Grow(d.cells[:0], d.stride*(n+1))[:d.stride*(n+1)]
 	for i, row := range d.last {
-		if cap(row) < d.stride {
-			d.last[i] = make([]int32, d.stride)
-		}
-		d.last[i] = d.last[i][:d.stride]
+		d.last[i] = slices.Grow(row[:0], d.stride)[:d.stride]
 	}
 	// Row 0, of insertions alone, which at computes.
 	first := d.row(0)

@@ -9,13 +9,9 @@ import (
 func ExampleBLEU() {
 	hypotheses := []string{"the red dog sees the tree", "the cat likes the old house"}
 	references := []string{"the red dog sees a tree", "the cat likes the old house"}
-	bleu := score.BLEU{Tokenizer: score.Auto.For(references)}
-	for i, h := range hypotheses {
-		bleu.Add(h, references[i])
-	}
-	b := bleu.Score()
-	fmt.Println(b)
-	fmt.Println(b.Signature)
+	s := score.Count(score.BLEU{Tokenizer: score.Auto.For(references)}, hypotheses, references)
+	fmt.Println(s)
+	fmt.Println(s.Result().Signature)
 	// Output:
 	// BLEU = 77.82 91.7/80.0/75.0/66.7 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len = 12)
 	// nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0
@@ -26,8 +22,8 @@ func ExampleBLEU() {
 func ExampleBLEU_sentence() {
 	for _, smoothing := range []score.Smoothing{score.Exp, score.Floor, score.AddK, score.NoSmooth} {
 		bleu := score.BLEU{Smoothing: smoothing, EffectiveOrder: true, Lowercase: true}
-		bleu.Add("The red dog sees it", "the red dog likes it")
-		fmt.Printf("%-5v %.1f\n", smoothing, bleu.Score().Score)
+		s := score.Count(bleu, []string{"The red dog sees it"}, []string{"the red dog likes it"})
+		fmt.Printf("%-5v %.1f\n", smoothing, s.Result().Score)
 	}
 	// Output:
 	// exp   42.7
@@ -37,10 +33,9 @@ func ExampleBLEU_sentence() {
 }
 
 func ExampleCHRF() {
-	plain, plus := score.CHRF{}, score.CHRF{WordOrder: 2}
-	for _, c := range []*score.CHRF{&plain, &plus} {
-		c.Add("the red dog sees the tree", "the red dog sees a tree")
-		fmt.Println(c.Score())
+	for _, words := range []int{0, 2} {
+		chrf := score.CHRF{WordOrder: words}
+		fmt.Println(score.Count(chrf, []string{"the red dog sees the tree"}, []string{"the red dog sees a tree"}))
 	}
 	// Output:
 	// chrF2 = 75.25

@@ -74,10 +74,11 @@ func readGoldens(t *testing.T) goldens {
 }
 
 // check compares a score with the golden one; sentences has the scores of single lines.
-func (g golden) check(t *testing.T, score float64, printed, signature string, sentences []float64) {
+func (g golden) check(t *testing.T, s *Statistics, sentences []float64) {
 	t.Helper()
-	if math.Abs(score-g.Score) > scoreTolerance || printed != g.Printed {
-		t.Errorf("score %v, printed %q; want %v, %q", score, printed, g.Score, g.Printed)
+	score, signature := s.Result().Score, s.Result().Signature
+	if math.Abs(score-g.Score) > scoreTolerance || s.String() != g.Printed {
+		t.Errorf("score %v, printed %q; want %v, %q", score, s, g.Score, g.Printed)
 	}
 	if want := strings.Replace(g.Signature, "version:", "version:tfm-", 1); signature != want {
 		t.Errorf("signature %s, want %s", signature, want)
@@ -110,69 +111,43 @@ func (g goldens) run(t *testing.T, cases []golden, test func(t *testing.T, c gol
 func TestGoldenBLEU(t *testing.T) {
 	g := readGoldens(t)
 	g.run(t, g.BLEU, func(t *testing.T, c golden, lines [][]string) {
-		o := c.Options
-		b := o.bleu()
-		var sentences []float64
-		for _, l := range lines {
-			single := b
-			single.EffectiveOrder = true
-			single.Add(l[0], l[1], l[2:]...)
-			sentences = append(sentences, single.Score().Score)
-		}
-		for _, l := range lines {
-			b.Add(l[0], l[1], l[2:]...)
-		}
-		s := b.Score()
-		c.check(t, s.Score, s.String(), s.Signature, sentences)
-		if o.Smoothing == AddK {
+		b := c.Options.bleu()
+		single := b
+		single.EffectiveOrder = true
+		s := countLines(b, lines)
+		c.check(t, s, countLines(single, lines).SegmentScores())
+		if b.Smoothing == AddK {
 			return // sacreBLEU adds k to its counts
 		}
-		if correct, total := floats(s.Correct), floats(s.Total); !slices.Equal(correct, c.Correct) || !slices.Equal(total, c.Total) {
+		if correct, total := correctTotal(s.sums()); !slices.Equal(correct, c.Correct) || !slices.Equal(total, c.Total) {
 			t.Errorf("matched n-grams %v of %v, want %v of %v", correct, total, c.Correct, c.Total)
 		}
 	})
 }
 
-func floats(ints []int) []float64 {
-	f := make([]float64, len(ints))
-	for i, n := range ints {
-		f[i] = float64(n)
-	}
-	return f
-}
-
 func TestGoldenCHRF(t *testing.T) {
 	g := readGoldens(t)
 	g.run(t, g.CHRF, func(t *testing.T, c golden, lines [][]string) {
-		chrf := c.Options.chrf()
-		var sentences []float64
-		for _, l := range lines {
-			single := chrf
-			single.Add(l[0], l[1], l[2:]...)
-			sentences = append(sentences, single.Score().Score)
-		}
-		for _, l := range lines {
-			chrf.Add(l[0], l[1], l[2:]...)
-		}
-		s := chrf.Score()
-		c.check(t, s.Score, s.String(), s.Signature, sentences)
+		s := countLines(c.Options.chrf(), lines)
+		c.check(t, s, s.SegmentScores())
 	})
 }
 
 func TestGoldenTER(t *testing.T) {
 	g := readGoldens(t)
 	g.run(t, g.TER, func(t *testing.T, c golden, lines [][]string) {
-		ter := c.Options.ter()
-		var sentences []float64
-		for _, l := range lines {
-			single := ter
-			single.Add(l[0], l[1], l[2:]...)
-			sentences = append(sentences, single.Score().Score)
-		}
-		for _, l := range lines {
-			ter.Add(l[0], l[1], l[2:]...)
-		}
-		s := ter.Score()
-		c.check(t, s.Score, s.String(), s.Signature, sentences)
+		s := countLines(c.Options.ter(), lines)
+		c.check(t, s, s.SegmentScores())
 	})
+}
+
+// countLines returns the statistics of lines: the hypothesis, then the references.
+func countLines(m Metric, lines [][]string) *Statistics {
+	columns := make([][]string, len(lines[0]))
+	for _, l := range lines {
+		for i, text := range l {
+			columns[i] = append(columns[i], text)
+		}
+	}
+	return Count(m, columns[0], columns[1:]...)
 }

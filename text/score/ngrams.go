@@ -6,9 +6,6 @@ type ngramMatcher struct {
 	slots  []ngramSlot // hash table with open addressing; the length is a power of two
 	counts []ngramCount
 	table  uint32 // number of the table in slots: slots of others are free
-
-	hyp  []uint32
-	refs [][]uint32
 }
 
 // ngramSlot holds the id of an n-gram: an index of counts. The n-gram is an (n-1)-gram and a token.
@@ -28,54 +25,42 @@ type ngramCount struct {
 // absent is the id of n-grams that no reference has.
 const absent = 1<<32 - 1
 
-// match sets matches[n-1] to the number of n-grams of order n in hyp that are also in the
-// references, clipped to the maximum of their counts in these.
-func (m *ngramMatcher) match(matches []int, hyp []uint32, refs ...[]uint32) {
-	clear(matches)
+// match returns the number of n-grams of each order in hyp that are also in the references, clipped
+// to the maximum of their counts in these.
+func (m *ngramMatcher) match(orders int, hyp []uint32, refs ...[]uint32) []int {
+	matches := make([]int, orders)
 	// Ids of the (n-1)-grams from each position. Those of the order 0 are equal.
-	m.hyp = zeros(m.hyp, len(hyp))
-	for len(m.refs) < len(refs) {
-		m.refs = append(m.refs, nil)
-	}
+	hypIDs, refIDs := make([]uint32, len(hyp)), make([][]uint32, len(refs))
 	for r, ref := range refs {
-		m.refs[r] = zeros(m.refs[r], len(ref))
+		refIDs[r] = make([]uint32, len(ref))
 	}
 	for n := range matches {
 		m.reset()
 		for r, ref := range refs {
 			for i := 0; i < len(ref)-n; i++ {
-				m.refs[r][i] = m.add(m.refs[r][i], ref[i+n], uint32(r+1))
+				refIDs[r][i] = m.add(refIDs[r][i], ref[i+n], uint32(r+1))
 			}
 		}
 		if len(m.counts) == 0 {
-			return
+			break
 		}
 		for i := 0; i < len(hyp)-n; i++ {
-			if m.hyp[i] == absent {
+			if hypIDs[i] == absent {
 				continue
 			}
-			s := m.find(m.hyp[i], hyp[i+n])
+			s := m.find(hypIDs[i], hyp[i+n])
 			if s.table != m.table {
-				m.hyp[i] = absent
+				hypIDs[i] = absent
 				continue
 			}
-			m.hyp[i] = s.id
+			hypIDs[i] = s.id
 			if c := &m.counts[s.id]; c.unmatched > 0 {
 				c.unmatched--
 				matches[n]++
 			}
 		}
 	}
-}
-
-// zeros returns a slice of n zeros, in the memory of s if that is enough.
-func zeros(s []uint32, n int) []uint32 {
-	if cap(s) < n {
-		return make([]uint32, n)
-	}
-	s = s[:n]
-	clear(s)
-	return s
+	return matches
 }
 
 // reset begins an empty table.
@@ -135,15 +120,16 @@ func ngrams(tokens, n int) int { return max(tokens-n+1, 0) }
 // tokenIDs numbers different tokens.
 type tokenIDs map[string]uint32
 
-// ids appends the number of each token to dst.
-func (m tokenIDs) ids(dst []uint32, tokens []string) []uint32 {
-	for _, token := range tokens {
+// ids returns the number of each token.
+func (m tokenIDs) ids(tokens []string) []uint32 {
+	ids := make([]uint32, len(tokens))
+	for i, token := range tokens {
 		id, ok := m[token]
 		if !ok {
 			id = uint32(len(m))
 			m[token] = id
 		}
-		dst = append(dst, id)
+		ids[i] = id
 	}
-	return dst
+	return ids
 }

@@ -27,9 +27,7 @@ func TestNgramMatcher(t *testing.T) {
 		for range rng.IntN(3) {
 			refs = append(refs, text())
 		}
-		got := []int{-1, -1, -1, -1}
-		m.match(got, hyp, refs...)
-		for n, got := range got {
+		for n, got := range m.match(4, hyp, refs...) {
 			most := map[string]int{}
 			for _, r := range refs {
 				for g, count := range countNgrams(r, n+1) {
@@ -46,9 +44,7 @@ func TestNgramMatcher(t *testing.T) {
 		}
 	}
 	m.table = 1<<32 - 1 // the next table's number is 0, which unused slots have
-	got := []int{0, 0}
-	m.match(got, []uint32{1, 2}, []uint32{1, 2})
-	if want := []int{2, 1}; !slices.Equal(got, want) {
+	if got, want := m.match(2, []uint32{1, 2}, []uint32{1, 2}), []int{2, 1}; !slices.Equal(got, want) {
 		t.Errorf("matches after 2^32 tables = %v, want %v", got, want)
 	}
 }

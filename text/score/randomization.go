@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-
-	"tfm/text/internal/parallel"
 )
 
 // PairedRandomization compares systems with a baseline by approximate randomization (Riezler and
@@ -59,27 +57,15 @@ func trials(random *pcg64, n int, baseline *Statistics, systems []*Statistics) [
 		result[i] = scores{values: make([]float64, n)}
 		exchanges[i] = newExchange(baseline, s)
 	}
-	words := (segments + 63) / 64
-	batch := make([][]uint64, min(n, max(1, maxBatchNumbers/words)))
-	for i := range batch {
-		batch[i] = make([]uint64, words)
-	}
 	heads := coins{from: random}
-	for done := 0; done < n; done += len(batch) {
-		batch = batch[:min(len(batch), n-done)]
-		for _, fromBaseline := range batch {
-			heads.flip(fromBaseline, segments)
+	flip := func(fromBaseline []uint64) { heads.flip(fromBaseline, segments) }
+	inBatches(n, (segments+63)/64, flip, func(k int, fromBaseline []uint64) {
+		a, b := make([]float64, columns), make([]float64, columns)
+		for i, s := range systems {
+			exchanges[i].sums(a, b, fromBaseline)
+			result[i].values[k] = math.Abs(s.metric.scoreTrial(a) - s.metric.scoreTrial(b))
 		}
-		parallel.For(0, len(batch), grain, func(_, lo, hi int) {
-			a, b := make([]float64, columns), make([]float64, columns)
-			for k := lo; k < hi; k++ {
-				for i, s := range systems {
-					exchanges[i].sums(a, b, batch[k])
-					result[i].values[done+k] = math.Abs(s.metric.scoreTrial(a) - s.metric.scoreTrial(b))
-				}
-			}
-		})
-	}
+	})
 	return result
 }
 
@@ -95,7 +81,9 @@ func newExchange(baseline, system *Statistics) exchange {
 	for i, x := range baseline.rows {
 		e.rows[i] = x - system.rows[i]
 	}
-	addTo(e.all, baseline.sums())
+	for k, x := range baseline.sums() {
+		e.all[k] += x
+	}
 	return e
 }
 

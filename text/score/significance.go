@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"tfm/text/internal/parallel"
 )
 
 // DefaultSeed is sacreBLEU's seed.
@@ -125,6 +127,30 @@ func (s scores) pValue(difference float64) float64 {
 	return float64(above+1) / float64(len(s.values)+1)
 }
 
+// inBatches calls score for each of n sets of numbers of a size, on several goroutines. draw fills
+// the sets in order, those of a batch before they are scored.
+func inBatches[T uint32 | uint64](n, size int, draw func(set []T), score func(k int, set []T)) {
+	const (
+		maxNumbers = 1 << 20 // in memory, except those of one set
+		grain      = 8       // sets that a goroutine scores at once
+	)
+	batch := make([][]T, min(n, max(1, maxNumbers/size)))
+	for i := range batch {
+		batch[i] = make([]T, size)
+	}
+	for done := 0; done < n; done += len(batch) {
+		batch = batch[:min(len(batch), n-done)]
+		for _, set := range batch {
+			draw(set)
+		}
+		parallel.For(0, len(batch), grain, func(_, lo, hi int) {
+			for k := lo; k < hi; k++ {
+				score(done+k, batch[k])
+			}
+		})
+	}
+}
+
 // check panics unless n, a number of resamples or trials, is above 0 and the systems have
 // statistics of the same metric and segments.
 func (c Significance) check(systems []*Statistics, n int) {
@@ -139,9 +165,6 @@ func (c Significance) check(systems []*Statistics, n int) {
 		}
 	}
 }
-
-// signature returns the settings of the metric with the fields of a test.
-func (s *Statistics) signature(fields string) string { return s.metric.signature(s.references, fields) }
 
 // result returns the score, without a test's results.
 func (s *Statistics) result(fields string) Result {

@@ -44,9 +44,8 @@ func TestGoldenSignificance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var all []*Statistics
 			for _, hyps := range g.Systems[c.Text] {
-				bleu, chrf, ter := c.Options.bleu(), c.Options.chrf(), c.Options.ter()
-				m := map[string]Metric{"BLEU": &bleu, "CHRF": &chrf, "TER": &ter}[c.Metric]
-				all = append(all, AddAll(m, hyps, g.References[c.Text]...))
+				m := map[string]Metric{"BLEU": c.Options.bleu(), "CHRF": c.Options.chrf(), "TER": c.Options.ter()}[c.Metric]
+				all = append(all, Count(m, hyps, g.References[c.Text]...))
 			}
 			test := Significance{Resamples: c.N, Seed: c.Seed}
 			var results []Result

@@ -2,27 +2,26 @@ package score
 
 import (
 	"fmt"
+	"strings"
 
 	"tfm/text/internal/parallel"
 )
 
-// Metric is a *BLEU, a *CHRF or a *TER. Its score follows from the sums of the statistics of the
-// segments.
+// sacreBLEUVersion is the sacreBLEU release that the scores equal. Signatures name it.
+const sacreBLEUVersion = "2.6.0"
+
+// Metric is a BLEU, a CHRF or a TER: the settings of a metric, whose score follows from the sums of
+// the statistics of the segments.
 type Metric interface {
-	// Add adds one segment. See the methods of the three types.
-	Add(hypothesis, reference string, more ...string)
-
 	name() string
-	signature(references referenceCount, test string) string
+	settings() string // in a signature
 
-	// columns returns the number of statistics of a segment. count sets them and addRow adds
-	// them.
+	// columns returns the number of statistics of a segment, which count sets.
 	columns() int
-	count(row []float64, hypothesis string, references []string)
-	addRow(row []float64, references int)
-	worker() Metric // with equal settings, for count on another goroutine
+	count(c *counter, row []float64, hypothesis string, references []string)
 
 	score(sums []float64) float64
+	details(sums []float64) string // what sacreBLEU prints after the score
 
 	// scoreResample returns the score of a bootstrap resample as sacreBLEU computes it, in
 	// float32 as far as it does. It reports whether sacreBLEU's result is a float32.
@@ -35,58 +34,26 @@ type Metric interface {
 // float is the type of sums of statistics.
 type float interface{ float32 | float64 }
 
-// accumulator holds the sums of a metric's statistics.
-type accumulator struct {
-	sums       []float64 // nil before the first segment
-	references referenceCount
-
-	row  []float64 // memory of add
-	refs []string
+// counter holds the memory in which a goroutine counts the statistics of one segment after another.
+type counter struct {
+	ids     tokenIDs
+	matcher ngramMatcher
+	shifter shifter
 }
 
-func (a *accumulator) add(m Metric, hypothesis, reference string, more []string) {
-	a.row = append(a.row[:0], make([]float64, m.columns())...)
-	a.refs = append(append(a.refs[:0], reference), more...)
-	m.count(a.row, hypothesis, a.refs)
-	a.addRow(a.row, len(a.refs))
-}
-
-func (a *accumulator) addRow(row []float64, references int) {
-	if a.sums == nil {
-		a.sums = make([]float64, len(row))
-	}
-	addTo(a.sums, row)
-	a.references.add(references)
-}
-
-// totals returns the sums of m's statistics, zeros before the first segment.
-func (a *accumulator) totals(m Metric) []float64 {
-	if a.sums == nil {
-		return make([]float64, m.columns())
-	}
-	return a.sums
-}
-
-// addTo adds the statistics of a segment to sums.
-func addTo(sums, row []float64) {
-	for i, x := range row {
-		sums[i] += x
-	}
-}
-
-// Statistics are the statistics of each segment of the output of one system, from which tests of
-// significance compute many scores. They are immutable.
+// Statistics are the statistics of each segment of the output of one system, from which its score
+// and tests of significance are computed. They are immutable.
 type Statistics struct {
 	metric     Metric
-	references referenceCount
+	references int // of each segment
 	segments   int
 	rows       []float64 // [segments × metric.columns()]
 }
 
-// AddAll adds all segments of the output of one system to m and returns their statistics. Segment i
-// has the hypothesis hypotheses[i] and each references[r][i]. The number of goroutines is
-// GOMAXPROCS; results do not depend on it.
-func AddAll(m Metric, hypotheses []string, references ...[]string) *Statistics {
+// Count returns the statistics of the segments of the output of one system. Segment i has the
+// hypothesis hypotheses[i] and each references[r][i]. The number of goroutines is GOMAXPROCS;
+// results do not depend on it.
+func Count(m Metric, hypotheses []string, references ...[]string) *Statistics {
 	if len(references) == 0 {
 		panic("score: no references")
 	}
@@ -95,25 +62,23 @@ func AddAll(m Metric, hypotheses []string, references ...[]string) *Statistics {
 			panic(fmt.Sprintf("score: %d hypotheses, %d references", len(hypotheses), len(r)))
 		}
 	}
-	s := &Statistics{metric: m, segments: len(hypotheses), rows: make([]float64, len(hypotheses)*m.columns())}
+	s := &Statistics{m, len(references), len(hypotheses), make([]float64, len(hypotheses)*m.columns())}
 	const batch = 64 // segments
-	workers := make([]Metric, parallel.Workers(0))
-	parallel.For(0, len(hypotheses), batch, func(w, lo, hi int) {
-		if workers[w] == nil {
-			workers[w] = m.worker()
+	counters := make([]counter, parallel.Workers(0))
+	parallel.For(0, len(hypotheses), batch, func(worker, lo, hi int) {
+		c := &counters[worker]
+		if c.ids == nil {
+			c.ids = make(tokenIDs)
 		}
 		refs := make([]string, len(references))
 		for i := lo; i < hi; i++ {
 			for r := range references {
 				refs[r] = references[r][i]
 			}
-			workers[w].count(s.row(i), hypotheses[i], refs)
+			clear(c.ids)
+			m.count(c, s.row(i), hypotheses[i], refs)
 		}
 	})
-	for i := range hypotheses {
-		m.addRow(s.row(i), len(references))
-		s.references.add(len(references))
-	}
 	return s
 }
 
@@ -128,6 +93,18 @@ func (s *Statistics) Name() string { return s.metric.name() }
 // Result returns the score of all segments, without a test of significance.
 func (s *Statistics) Result() Result { return s.result("") }
 
+// String returns the score as sacreBLEU prints it:
+//
+//	BLEU = 36.40 68.1/43.2/29.8/20.9 (BP = 1.000 ratio = 1.004 hyp_len = 12150 ref_len = 12103)
+//	chrF2 = 57.55
+func (s *Statistics) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s = %.2f %s", s.Name(), s.Result().Score, s.Details()))
+}
+
+// Details returns what String has after the score: precisions, brevity penalty and lengths of BLEU,
+// nothing of other metrics.
+func (s *Statistics) Details() string { return s.metric.details(s.sums()) }
+
 // SegmentScores returns the score of each segment alone.
 func (s *Statistics) SegmentScores() []float64 {
 	scores := make([]float64, s.segments)
@@ -140,7 +117,25 @@ func (s *Statistics) SegmentScores() []float64 {
 func (s *Statistics) sums() []float64 {
 	sums := make([]float64, s.metric.columns())
 	for i := range s.segments {
-		addTo(sums, s.row(i))
+		for k, x := range s.row(i) {
+			sums[k] += x
+		}
 	}
 	return sums
 }
+
+// signature returns the settings in sacreBLEU's notation, with the fields of a test of
+// significance. The version names this program and the sacreBLEU release whose scores it equals.
+func (s *Statistics) signature(test string) string {
+	return fmt.Sprintf("nrefs:%d|%s%s|version:tfm-%s", s.references, test, s.metric.settings(), sacreBLEUVersion)
+}
+
+// word returns a word for a setting that is on or off.
+func word(on bool, yes, no string) string {
+	if on {
+		return yes
+	}
+	return no
+}
+
+func yesNo(on bool) string { return word(on, "yes", "no") }

@@ -1,12 +1,15 @@
 package score
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
-// TER accumulates the statistics of a corpus for the translation edit rate (Snover et al. 2006, "A
-// Study of Translation Edit Rate with Targeted Human Annotation") as sacreBLEU computes it, which
-// follows Tercom. The zero value is sacreBLEU's default: white space separates tokens, and case
-// does not count. The exported fields must not change after the first Add. A TER is not safe for
-// concurrent use.
+// TER has the settings of the translation edit rate (Snover et al. 2006, "A Study of Translation
+// Edit Rate with Targeted Human Annotation") as sacreBLEU computes it, which follows Tercom. The
+// zero value is sacreBLEU's default: white space separates tokens, and case does not count. Of
+// several references of a segment the one with the fewest edits counts; the reference length is the
+// mean of theirs.
 type TER struct {
 	CaseSensitive bool
 	Normalized    bool // splits off punctuation, and decodes XML's entities
@@ -15,22 +18,6 @@ type TER struct {
 	// AsianSupport extends Normalized to Chinese characters, and NoPunctuation to Chinese and
 	// Japanese punctuation.
 	AsianSupport bool
-
-	accumulator
-	scratch *terScratch
-}
-
-// terScratch is the memory of the count of one segment.
-type terScratch struct {
-	ids      tokenIDs
-	hyp, ref []uint32
-	shifter  shifter
-}
-
-// Add adds one segment. Of several references the one with the fewest edits counts; the reference
-// length is the mean of theirs.
-func (t *TER) Add(hypothesis, reference string, more ...string) {
-	t.add(t, hypothesis, reference, more)
 }
 
 // The statistics of a segment.
@@ -40,25 +27,15 @@ const (
 	terColumns
 )
 
-func (t *TER) columns() int { return terColumns }
+func (t TER) columns() int { return terColumns }
 
-func (t *TER) count(row []float64, hypothesis string, references []string) {
-	if t.scratch == nil {
-		t.scratch = new(terScratch)
-	}
-	s := t.scratch
-	if s.ids == nil {
-		s.ids = make(tokenIDs)
-	}
-	clear(s.ids)
-	s.hyp = s.ids.ids(s.hyp[:0], t.tokens(hypothesis))
-	length, edits := 0, -1
+func (t TER) count(c *counter, row []float64, hypothesis string, references []string) {
+	hyp := c.ids.ids(t.tokens(hypothesis))
+	length, edits := 0, math.MaxInt
 	for _, r := range references {
-		s.ref = s.ids.ids(s.ref[:0], t.referenceTokens(r))
-		length += len(s.ref)
-		if e := s.shifter.edits(s.hyp, s.ref); edits < 0 || e < edits {
-			edits = e
-		}
+		ref := c.ids.ids(t.referenceTokens(r))
+		length += len(ref)
+		edits = min(edits, c.shifter.edits(hyp, ref))
 	}
 	row[terEdits], row[terRefLen] = float64(edits), float64(length)/float64(len(references))
 }
@@ -75,51 +52,23 @@ func terOf[F float](sums []F) (score F, computed bool) {
 	return 0, false
 }
 
-func (t *TER) score(sums []float64) float64 {
+func (t TER) score(sums []float64) float64 {
 	s, _ := terOf(sums)
 	return s
 }
 
-func (t *TER) scoreResample(sums []float32) (float64, bool) {
+func (t TER) scoreResample(sums []float32) (float64, bool) {
 	s, computed := terOf(sums)
 	return float64(s), computed
 }
 
-func (t *TER) scoreTrial(sums []float64) float64 { return t.score(sums) }
+func (t TER) scoreTrial(sums []float64) float64 { return t.score(sums) }
 
-func (t *TER) name() string { return "TER" }
+func (t TER) name() string { return "TER" }
 
-// worker returns a copy with its own memory.
-func (t *TER) worker() Metric {
-	w := *t
-	w.scratch = nil
-	return &w
+func (t TER) settings() string {
+	return fmt.Sprintf("case:%s|tok:tercom|norm:%s|punct:%s|asian:%s", word(t.CaseSensitive, "mixed", "lc"),
+		yesNo(t.Normalized), yesNo(!t.NoPunctuation), yesNo(t.AsianSupport))
 }
 
-// TERResult is a TER score and its components.
-type TERResult struct {
-	Score     float64 // edits per token of the reference, times 100
-	Edits     int     // insertions, deletions, substitutions and shifts
-	RefLen    float64 // tokens; of several references the mean
-	Signature string  // settings in sacreBLEU's notation
-}
-
-// Score returns the score of the segments added so far. More segments may be added afterwards.
-func (t *TER) Score() TERResult {
-	sums := t.totals(t)
-	return TERResult{
-		Score:     t.score(sums),
-		Edits:     int(sums[terEdits]),
-		RefLen:    sums[terRefLen],
-		Signature: t.signature(t.references, ""),
-	}
-}
-
-// signature returns the settings in sacreBLEU's notation, as BLEU.signature does.
-func (t *TER) signature(references referenceCount, test string) string {
-	return fmt.Sprintf("nrefs:%v|%scase:%s|tok:tercom|norm:%s|punct:%s|asian:%s|version:tfm-%s", references, test, caseName(!t.CaseSensitive),
-		yesNo(t.Normalized), yesNo(!t.NoPunctuation), yesNo(t.AsianSupport), sacreBLEUVersion)
-}
-
-// String returns the score as sacreBLEU prints it: TER = 45.31.
-func (s TERResult) String() string { return fmt.Sprintf("TER = %.2f", s.Score) }
+func (t TER) details([]float64) string { return "" }

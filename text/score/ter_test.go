@@ -13,10 +13,9 @@ import (
 
 // "on monday" moves in one shift, and "he" is a substitution: 2 edits of 6 words.
 func TestTERByHand(t *testing.T) {
-	var m TER
-	m.Add("On Monday he sold the boat", "she sold the boat on monday")
-	if got := m.Score(); math.Abs(got.Score-100*2./6) > scoreTolerance || got.Edits != 2 || got.RefLen != 6 {
-		t.Errorf("%v with %d edits of %v words, want 2 of 6", got, got.Edits, got.RefLen)
+	s := Count(TER{}, []string{"On Monday he sold the boat"}, []string{"she sold the boat on monday"})
+	if got := s.Result().Score; math.Abs(got-100*2./6) > scoreTolerance || !slices.Equal(s.sums(), []float64{2, 6}) {
+		t.Errorf("%v with edits and words %v, want 2 of 6", got, s.sums())
 	}
 }
 
@@ -133,9 +132,7 @@ func BenchmarkTER(b *testing.B) {
 				hyps, refs = append(hyps, strings.Join(hyp, " ")), append(refs, strings.Join(ref, " "))
 			}
 			for b.Loop() {
-				var m TER
-				addAll(&m, hyps, refs)
-				m.Score()
+				Count(TER{}, hyps, refs)
 			}
 			b.ReportMetric(float64(len(refs)*b.N)/b.Elapsed().Seconds(), "lines/s")
 		})

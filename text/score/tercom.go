@@ -5,7 +5,7 @@ import "strings"
 // tokens returns the tokens of s as sacreBLEU's version of Tercom's Normalizer makes them.
 // sacreBLEU's rules for kana and for 's at the end are left out: they have no effect, because the
 // text has a space at its start and its end when they apply.
-func (t *TER) tokens(s string) []string {
+func (t TER) tokens(s string) []string {
 	s = strings.TrimRightFunc(s, isPythonSpace)
 	if !t.CaseSensitive {
 		s = pythonLower(s)
@@ -25,7 +25,7 @@ func (t *TER) tokens(s string) []string {
 // referenceTokens returns the tokens of a reference, which sacreBLEU tokenizes twice. Possessives
 // before punctuation, as in "That is Jim's.", then get tokens of their own, unlike those of
 // hypotheses.
-func (t *TER) referenceTokens(s string) []string {
+func (t TER) referenceTokens(s string) []string {
 	tokens := t.tokens(s)
 	if !t.Normalized { // the second pass would change nothing
 		return tokens

@@ -16,18 +16,15 @@ type System struct {
 // measured are the results of all systems by one metric.
 type measured struct {
 	metric  string
-	details string // of the last system's score by BLEU
+	details string // of the first system's score by BLEU
 	results []score.Result
 }
 
-// metrics returns functions that make BLEU, chrF and, with -ter, TER.
-func (o *Options) metrics(sentence bool) []func() score.Metric {
-	metrics := []func() score.Metric{
-		func() score.Metric { m := o.bleu(sentence); return &m },
-		func() score.Metric { m := o.chrf(); return &m },
-	}
+// metrics returns BLEU, chrF and, with -ter, TER.
+func (o *Options) metrics(sentence bool) []score.Metric {
+	metrics := []score.Metric{o.bleu(sentence), o.chrf()}
 	if o.useTER {
-		metrics = append(metrics, func() score.Metric { m := o.ter; return &m })
+		metrics = append(metrics, o.ter)
 	}
 	return metrics
 }
@@ -35,18 +32,12 @@ func (o *Options) metrics(sentence bool) []func() score.Metric {
 // measure computes the scores of the systems and the tests of the flags.
 func (o *Options) measure(systems []System, references [][]string) (all []measured) {
 	references = o.trim(references)
-	for _, newMetric := range o.metrics(false) {
-		var m measured
+	for _, metric := range o.metrics(false) {
 		var statistics []*score.Statistics
 		for _, s := range systems {
-			metric := newMetric()
-			statistics = append(statistics, score.AddAll(metric, o.trim([][]string{s.Hypotheses})[0], references...))
-			if bleu, ok := metric.(*score.BLEU); ok {
-				m.details = bleu.Score().Details()
-			}
+			statistics = append(statistics, score.Count(metric, o.trim([][]string{s.Hypotheses})[0], references...))
 		}
-		m.metric, m.results = statistics[0].Name(), o.test(statistics)
-		all = append(all, m)
+		all = append(all, measured{statistics[0].Name(), statistics[0].Details(), o.test(statistics)})
 	}
 	return all
 }

@@ -15,8 +15,8 @@ func (o *Options) WriteSentences(w io.Writer, hyps []string, references [][]stri
 	var names []string
 	var columns [][]float64
 	hyps, references = o.trim([][]string{hyps})[0], o.trim(references)
-	for _, newMetric := range o.metrics(true) {
-		s := score.AddAll(newMetric(), hyps, references...)
+	for _, metric := range o.metrics(true) {
+		s := score.Count(metric, hyps, references...)
 		names, columns = append(names, s.Name()), append(columns, s.SegmentScores())
 	}
 	out := bufio.NewWriter(w)
@@ -47,8 +47,8 @@ func (o *Options) SentenceColumns(references int) string {
 	for i := range empty {
 		empty[i] = []string{""}
 	}
-	for i, newMetric := range o.metrics(true) {
-		s := score.AddAll(newMetric(), []string{""}, empty...)
+	for i, metric := range o.metrics(true) {
+		s := score.Count(metric, []string{""}, empty...)
 		fmt.Fprintf(&b, "column %d: %s %s\n", i+1, s.Name(), s.Result().Signature)
 	}
 	return b.String()
