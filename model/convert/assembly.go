@@ -1,8 +1,11 @@
 package convert
 
 import (
+	"cmp"
+
 	"tfm/mat"
 	"tfm/model"
+	"tfm/text/vocab"
 )
 
 // assembly is what a reader has found of a model, besides its layers.
@@ -26,9 +29,12 @@ type table struct {
 	bos int // row of BOS, if the vocabulary has none, or -1
 }
 
-// assemble returns a model file without settings. It takes the layers from s, and fails if a tensor
-// is left.
+// assemble returns a model file without settings. It takes the layers from s, and fails after an
+// error of s, or if a tensor is left.
 func (s *tensors) assemble(a *assembly) (model.File, error) {
+	if s.err != nil {
+		return model.File{}, s.err
+	}
 	c := a.config
 	c.SrcVocab, c.TgtVocab = len(a.src.rows), len(a.tgt.rows)
 	m, err := s.newModel(c)
@@ -52,12 +58,10 @@ func (s *tensors) assemble(a *assembly) (model.File, error) {
 			}
 		}
 	}
-	if err := s.readLayers(m, a.names); err != nil {
+	s.readLayers(m, a.names)
+	if err := cmp.Or(s.err, s.unused()); err != nil {
 		return model.File{}, err
 	}
-	if err := s.unused(); err != nil {
-		return model.File{}, err
-	}
-	tokenizers, err := marshalSides(a.src, a.tgt)
+	tokenizers, err := vocab.Tokenizers{Source: a.src.tokenizer, Target: a.tgt.tokenizer}.Marshal()
 	return model.File{Model: m, Tokenizers: tokenizers, Info: map[string]string{}}, err
 }

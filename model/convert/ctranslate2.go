@@ -38,22 +38,18 @@ func readCTranslate2(f, tokenizers folder) (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	path := f.name(ct2File)
 	b, err := parseCT2Binary(data)
 	if err != nil {
-		return model.File{}, fmt.Errorf("%s: %w", path, err)
+		return model.File{}, fmt.Errorf("%s: %w", f.name(ct2File), err)
 	}
-	r := ct2Reader{path: path, folder: f, binary: b}
-	if r.t, err = b.tensors(path, f.size); err != nil {
+	r := ct2Reader{folder: f, tokenizers: tokenizers, binary: b}
+	if r.tensors, err = b.tensors(f.name(ct2File), f.size); err != nil {
 		return model.File{}, err
 	}
-	for _, step := range []func() error{r.readOptions, r.readVocabularies, r.readConfig} {
+	for _, step := range []func() error{r.readOptions, r.readVocabularies, r.readConfig, r.readSides} {
 		if err := step(); err != nil {
 			return model.File{}, err
 		}
-	}
-	if err := r.readSides(tokenizers); err != nil {
-		return model.File{}, err
 	}
 	return r.readModel()
 }
@@ -81,11 +77,9 @@ type ct2Options struct {
 
 // ct2Reader reads one model.
 type ct2Reader struct {
-	path   string // of the binary file
-	folder folder
-	binary *ct2Binary
-	t      *tensors
-	err    error // of an attribute
+	*tensors
+	folder, tokenizers folder
+	binary             *ct2Binary
 
 	options  ct2Options
 	src, tgt *vocabulary
@@ -99,43 +93,34 @@ type ct2Reader struct {
 	decoding       model.Decoding
 }
 
-// refuse returns the error for a property that tfm's models do not have.
+// refuse is fail for a property that tfm's models do not have.
 func (r *ct2Reader) refuse(name, format string, args ...any) error {
-	return fmt.Errorf("%s: tensor %.80q: found %s, which this program does not have", r.path, name, fmt.Sprintf(format, args...))
+	return r.fail(name, "found %s, which this program does not have", fmt.Sprintf(format, args...))
 }
 
-// number takes a scalar, or returns otherwise if the model lacks it. It sets r.err.
+// number takes a scalar, or returns otherwise if the model lacks it.
 func (r *ct2Reader) number(name string, otherwise float64) float64 {
-	if !r.t.has(name) {
-		return otherwise
-	}
-	x, err := r.t.values(name)
-	if err != nil {
-		if r.err == nil {
-			r.err = err
+	if r.has(name) {
+		if x := r.values(name); x != nil {
+			return float64(x[0])
 		}
-		return otherwise
 	}
-	return float64(x[0])
+	return otherwise
 }
 
-func (r *ct2Reader) flag(name string, otherwise bool) bool {
-	if otherwise {
-		return r.number(name, 1) != 0
-	}
-	return r.number(name, 0) != 0
-}
+// isOn takes a switch, which is off if the model lacks it.
+func (r *ct2Reader) isOn(name string) bool { return r.number(name, 0) != 0 }
 
 // str takes a string, which is a vector of int8.
 func (r *ct2Reader) str(name, otherwise string) string {
-	shape, err := r.t.shape(name, 1)
-	if err != nil {
+	t := r.byName[name]
+	if t == nil || len(t.shape) != 1 || t.shape[0] == 0 {
 		return otherwise // missing, or left to unused
 	}
-	r.t.skip(name)
-	v, ok := r.binary.vars[name]
-	if !ok || v.dtype != "int8" {
-		r.err = r.t.fail(name, "found %s of shape %s, expected int8", v.dtype, shapeText(shape))
+	t.used = true
+	v := r.binary.vars[name]
+	if v.dtype != "int8" {
+		r.fail(name, "found %s of shape %s, expected int8", v.dtype, shapeText(t.shape))
 	}
 	return string(v.data)
 }
@@ -145,11 +130,11 @@ func (r *ct2Reader) readOptions() error {
 	switch r.binary.spec {
 	case "", "TransformerBase", "TransformerBig", "TransformerSpec":
 	default:
-		return fmt.Errorf("%s: found a model of %.40q, expected TransformerSpec, an encoder and a decoder", r.path, r.binary.spec)
+		return r.failFile("found a model of %.40q, expected TransformerSpec, an encoder and a decoder", r.binary.spec)
 	}
 	const newest = 7
 	if r.binary.revision > newest {
-		return fmt.Errorf("%s: found revision %d of %s, expected up to %d", r.path, r.binary.revision, r.binary.spec, newest)
+		return r.failFile("found revision %d of %s, expected up to %d", r.binary.revision, r.binary.spec, newest)
 	}
 	o := &r.options
 	o.Unknown, o.BOS, o.EOS = "<unk>", "<s>", "</s>"
@@ -160,15 +145,13 @@ func (r *ct2Reader) readOptions() error {
 	}
 	if r.binary.version < 6 {
 		o.Unknown, o.BOS, o.EOS = r.str("unk_token", "<unk>"), r.str("bos_token", "<s>"), r.str("eos_token", "</s>")
-		o.SourceBOS, o.SourceEOS = r.flag("with_source_bos", false), r.flag("with_source_eos", false)
-		byUser, withBOS := r.flag("user_decoder_start_tokens", false), r.flag("with_target_bos", true)
-		switch {
-		case byUser:
-			o.Start = nil
-		case withBOS:
+		o.SourceBOS, o.SourceEOS = r.isOn("with_source_bos"), r.isOn("with_source_eos")
+		o.Start = &o.EOS
+		if r.number("with_target_bos", 1) != 0 {
 			o.Start = &o.BOS
-		default:
-			o.Start = &o.EOS
+		}
+		if r.isOn("user_decoder_start_tokens") {
+			o.Start = nil
 		}
 	}
 	switch {
@@ -187,19 +170,14 @@ func (r *ct2Reader) readOptions() error {
 // readModel returns the model.
 func (r *ct2Reader) readModel() (model.File, error) {
 	a := assembly{src: r.source, tgt: r.target, bias: r.bias, names: &ct2Naming}
-	var err error
-	if a.positions, err = r.readPositions(); err != nil {
-		return model.File{}, err
-	}
-	if err := r.readEmbeddings(&a); err != nil {
-		return model.File{}, err
-	}
+	a.positions = r.readPositions()
+	r.readEmbeddings(&a)
 	a.config = r.config
 	if r.options.TFM != nil {
 		a.config.SrcVocab, a.config.TgtVocab = len(a.src.rows), len(a.tgt.rows)
 		r.options.TFM.apply(&a.config)
 	}
-	f, err := r.t.assemble(&a)
+	f, err := r.assemble(&a)
 	if err != nil {
 		return model.File{}, err
 	}
@@ -213,17 +191,14 @@ func (r *ct2Reader) readModel() (model.File, error) {
 }
 
 // readEmbeddings takes the embeddings and sets which of them are one.
-func (r *ct2Reader) readEmbeddings(a *assembly) (err error) {
+func (r *ct2Reader) readEmbeddings(a *assembly) {
 	c := &r.config
 	for _, t := range []struct {
 		table *table
 		name  string
 		v     *vocabulary
 	}{{&a.srcTable, r.sourceEmbedding(), r.src}, {&a.tgtTable, "decoder/embeddings/weight", r.tgt}, {&a.outTable, "decoder/projection/weight", r.tgt}} {
-		if t.table.Matrix, err = r.t.matrix(t.name, len(t.v.tokens), c.DModel); err != nil {
-			return err
-		}
-		t.table.bos = -1
+		*t.table = table{r.matrix(t.name, len(t.v.tokens), c.DModel), -1}
 	}
 	if !r.zero {
 		a.tgtTable.bos = r.start
@@ -247,7 +222,6 @@ func (r *ct2Reader) readEmbeddings(a *assembly) (err error) {
 		}
 	}
 	c.OutputBias = c.OutputBias || r.bias != nil && (r.tgt.pad < 0 || r.tgt.bos < 0)
-	return nil
 }
 
 // ct2Naming are the names of CTranslate2.

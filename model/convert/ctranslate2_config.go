@@ -11,15 +11,15 @@ import (
 )
 
 // same returns the number that the encoder and the decoder have for an attribute. Before revision 5
-// they share it. It sets r.err if they differ.
+// they share it. It fails if they differ.
 func (r *ct2Reader) same(name string, otherwise float64) float64 {
 	enc, dec := "encoder/"+name, "decoder/"+name
-	if r.binary.revision < 5 && r.t.has(name) {
+	if r.binary.revision < 5 && r.has(name) {
 		return r.number(name, otherwise)
 	}
 	x, y := r.number(enc, otherwise), r.number(dec, otherwise)
-	if x != y && r.err == nil {
-		r.err = r.t.fail(enc, "found %v, expected %v as in %s", x, y, dec)
+	if x != y {
+		r.fail(enc, "found %v, expected %v as in %s", x, y, dec)
 	}
 	return x
 }
@@ -36,25 +36,22 @@ func (r *ct2Reader) readConfig() error {
 		heads = 16
 	}
 	c.Heads = int(r.same("num_heads", heads))
-	if c.Heads < 1 || c.DModel%c.Heads != 0 && !r.t.has("encoder/layer_0/self_attention/head_dim") {
-		return r.t.fail("encoder/num_heads", "found %d, expected a divisor of the %d columns of the embeddings", c.Heads, c.DModel)
+	if c.Heads < 1 || c.DModel%c.Heads != 0 && !r.has("encoder/layer_0/self_attention/head_dim") {
+		return r.fail("encoder/num_heads", "found %d, expected a divisor of the %d columns of the embeddings", c.Heads, c.DModel)
 	}
 	c.EncoderLayers, c.DecoderLayers = r.layers("encoder"), r.layers("decoder")
 	if c.EncoderLayers == 0 || c.DecoderLayers == 0 {
-		return fmt.Errorf("%s: found %d layers of the encoder and %d of the decoder, expected at least 1", r.path, c.EncoderLayers, c.DecoderLayers)
+		return r.failFile("found %d layers of the encoder and %d of the decoder, expected at least 1", c.EncoderLayers, c.DecoderLayers)
 	}
-	shape, err := r.t.shape("encoder/layer_0/ffn/linear_0/weight", 2)
-	if err != nil {
-		return err
-	}
-	c.DFF = shape[0]
-	for _, step := range []func() error{r.readHeads, r.refuseOthers, r.readNorms, r.readScale, r.readAlignment, r.readActivation} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
+	c.DFF = r.shape("encoder/layer_0/ffn/linear_0/weight", 2)[0]
+	r.readHeads()
+	r.refuseOthers()
+	r.readNorms()
+	r.readScale()
+	r.readAlignment()
+	r.readActivation()
 	var attention, ff bool
-	for name := range r.t.byName {
+	for name := range r.byName {
 		if strings.Contains(name, "/layer_") && strings.HasSuffix(name, "/bias") {
 			attention = attention || strings.Contains(name, "attention/linear_")
 			ff = ff || strings.Contains(name, "/ffn/linear_")
@@ -72,29 +69,29 @@ func (r *ct2Reader) readConfig() error {
 	// Settings that change nothing.
 	r.same("embeddings_merge", 0)
 	for _, name := range []string{"alibi_use_positive_positions", "scale_alibi"} {
-		r.t.skip("decoder/" + name) // read with alibi only
+		r.skip("decoder/" + name) // read with alibi only
 	}
 	return r.err
 }
 
 // readActivation sets the activation function.
-func (r *ct2Reader) readActivation() error {
+func (r *ct2Reader) readActivation() {
 	x := r.same("activation", 0)
 	if i := int(x); x >= 0 && i < len(ct2Activations) && float64(i) == x {
 		r.config.Activation = ct2Activations[i]
-		return r.err
+		return
 	}
 	name, ok := map[float64]string{4: "GELU by the sigmoid, x·σ(1.702x)", 5: "tanh", 6: "the sigmoid"}[x]
 	if !ok {
 		name = fmt.Sprint(x)
 	}
-	return r.refuse("encoder/activation", "activation %s", name)
+	r.refuse("encoder/activation", "activation %s", name)
 }
 
 // layers returns the number of layers of a stack.
 func (r *ct2Reader) layers(stack string) int {
 	n := 0
-	for r.t.has(ct2Layer(stack, n) + "/ffn/linear_0/weight") {
+	for r.has(ct2Layer(stack, n) + "/ffn/linear_0/weight") {
 		n++
 	}
 	return n
@@ -116,12 +113,13 @@ func (r *ct2Reader) attentions() (names []string) {
 }
 
 // readHeads sets the sizes of the heads.
-func (r *ct2Reader) readHeads() error {
+func (r *ct2Reader) readHeads() {
 	c := &r.config
 	names := r.attentions()
 	size := r.number(names[0]+"/head_dim", float64(c.DModel/c.Heads))
 	if !(size >= 1 && size <= 1<<20) {
-		return r.t.fail(names[0]+"/head_dim", "found %v, expected at least 1", size)
+		r.fail(names[0]+"/head_dim", "found %v, expected at least 1", size)
+		return
 	}
 	if int(size)*c.Heads != c.DModel {
 		c.DK, c.DV = int(size), int(size)
@@ -131,12 +129,11 @@ func (r *ct2Reader) readHeads() error {
 		found := r.number(name+"/queries_scale", scale)
 		switch {
 		case r.number(name+"/head_dim", size) != size:
-			return r.refuse(name+"/head_dim", "heads of several sizes")
+			r.refuse(name+"/head_dim", "heads of several sizes")
 		case math.Abs(found-scale) > 1e-6*scale:
-			return r.refuse(name+"/queries_scale", "%v for heads of %v, not its reciprocal root", found, size)
+			r.refuse(name+"/queries_scale", "%v for heads of %v, not its reciprocal root", found, size)
 		}
 	}
-	return r.err
 }
 
 // ct2Setting is a number that tfm's models do not have, unless it is off.
@@ -164,20 +161,17 @@ var (
 )
 
 // refuseOthers reports the first setting that tfm's models do not have.
-func (r *ct2Reader) refuseOthers() error {
+func (r *ct2Reader) refuseOthers() {
 	check := func(scope string, settings ...ct2Setting) {
 		for _, s := range settings {
 			name := scope + "/" + s.name
-			if !r.t.has(name) || r.err != nil {
+			if !r.has(name) {
 				continue
 			}
-			switch {
-			case math.IsNaN(s.off):
-				r.err = r.refuse(name, "%s", s.what)
-			default:
-				if x := r.number(name, s.off); x != s.off && r.err == nil {
-					r.err = r.refuse(name, "%s", strings.ReplaceAll(s.what, "%v", fmt.Sprint(x)))
-				}
+			if math.IsNaN(s.off) {
+				r.refuse(name, "%s", s.what)
+			} else if x := r.number(name, s.off); x != s.off {
+				r.refuse(name, "%s", strings.ReplaceAll(s.what, "%v", fmt.Sprint(x)))
 			}
 		}
 	}
@@ -185,9 +179,9 @@ func (r *ct2Reader) refuseOthers() error {
 		check(name, ct2AttentionSettings...)
 		check(name, ct2Setting{"num_heads_kv", float64(r.config.Heads), "fewer heads of keys and values than of queries"})
 	}
-	for name := range r.t.byName {
-		if strings.HasSuffix(name, "/layer_norm_use_residual") && r.flag(name, false) && r.err == nil {
-			r.err = r.refuse(name, "gains that are added to 1")
+	for name := range r.byName {
+		if strings.HasSuffix(name, "/layer_norm_use_residual") && r.isOn(name) {
+			r.refuse(name, "gains that are added to 1")
 		}
 	}
 	for _, stack := range []string{"encoder", "decoder"} {
@@ -196,18 +190,17 @@ func (r *ct2Reader) refuseOthers() error {
 		}
 		check(stack, ct2StackSettings...)
 	}
-	return r.err
 }
 
 // readNorms sets the kind and the places of the norms.
-func (r *ct2Reader) readNorms() error {
+func (r *ct2Reader) readNorms() {
 	c := &r.config
 	if r.same("pre_norm", 1) != 0 {
 		c.Norm = model.PreNorm
 	}
-	enc, dec := r.t.has("encoder/layer_norm/gamma"), r.t.has("decoder/layer_norm/gamma")
+	enc, dec := r.has("encoder/layer_norm/gamma"), r.has("decoder/layer_norm/gamma")
 	if enc != dec {
-		return fmt.Errorf("%s: found encoder/layer_norm %v and decoder/layer_norm %v, expected a norm after both stacks or none", r.path, enc, dec)
+		r.failFile("found encoder/layer_norm %v and decoder/layer_norm %v, expected a norm after both stacks or none", enc, dec)
 	}
 	if enc != (c.Norm == model.PreNorm) {
 		c.FinalNorm = model.FinalNormOff
@@ -216,60 +209,52 @@ func (r *ct2Reader) readNorms() error {
 		}
 	}
 	c.NormEps = 1e-5
-	if !r.t.has("encoder/layer_0/ffn/layer_norm/beta") {
+	if !r.has("encoder/layer_0/ffn/layer_norm/beta") {
 		c.NormKind, c.NormEps = model.RMSNorm, 1e-6
 	}
 	if r.options.Epsilon != nil {
 		c.NormEps = *r.options.Epsilon
 	}
-	return r.err
 }
 
 // readScale sets whether embeddings are scaled.
-func (r *ct2Reader) readScale() error {
+func (r *ct2Reader) readScale() {
 	d := float64(r.config.DModel)
 	factor := func(stack string) float64 {
 		name := stack + "/scale_embeddings"
-		if !r.t.has(name) {
+		if !r.has(name) {
 			name = stack + "/embeddings/multiply_by_sqrt_depth"
 		}
-		v, ok := r.t.byName[name]
-		if !ok {
-			return math.Sqrt(d)
-		}
 		x := r.number(name, 1)
-		if v.dtype != "int8" {
+		switch v := r.byName[name]; {
+		case v != nil && v.dtype != "int8":
 			return x
+		case x == 0:
+			return 1
 		}
-		if x != 0 {
-			return math.Sqrt(d)
-		}
-		return 1
+		return math.Sqrt(d)
 	}
 	enc, dec := factor("encoder"), factor("decoder")
 	isRoot := math.Abs(enc-math.Sqrt(d)) <= 1e-6*enc
 	switch {
-	case r.err != nil:
-		return r.err
 	case enc != dec:
-		return r.refuse("encoder/scale_embeddings", "embeddings times %v in the encoder and %v in the decoder", enc, dec)
+		r.refuse("encoder/scale_embeddings", "embeddings times %v in the encoder and %v in the decoder", enc, dec)
 	case !isRoot && enc != 1:
-		return r.refuse("encoder/scale_embeddings", "embeddings times %v, neither 1 nor the root of %v", enc, d)
+		r.refuse("encoder/scale_embeddings", "embeddings times %v, neither 1 nor the root of %v", enc, d)
 	}
 	r.config.Unscaled = !isRoot
-	return nil
 }
 
 // readAlignment sets the heads for alignments, if the model selects some: the first ones of a
 // layer.
-func (r *ct2Reader) readAlignment() error {
+func (r *ct2Reader) readAlignment() {
 	scope := "decoder/"
-	if r.binary.revision < 5 && r.t.has("alignment_layer") {
+	if r.binary.revision < 5 && r.has("alignment_layer") {
 		scope = ""
 	}
 	layer, heads := int(r.number(scope+"alignment_layer", -1)), int(r.number(scope+"alignment_heads", 1))
 	if layer == -1 && heads == 1 {
-		return r.err // the default
+		return // the default
 	}
 	if layer < 0 {
 		layer += r.config.DecoderLayers
@@ -282,47 +267,42 @@ func (r *ct2Reader) readAlignment() error {
 		align.Heads = append(align.Heads, model.CrossHead{Layer: layer, Head: h})
 	}
 	if err := align.Validate(r.config); err != nil {
-		return r.t.fail(scope+"alignment_layer", "found %d, expected a layer of the decoder", layer)
+		r.fail(scope+"alignment_layer", "found %d, expected a layer of the decoder", layer)
 	}
 	r.decoding.AlignHeads = align.String()
-	return r.err
 }
 
 // readPositions sets the positions, and returns their tables if these are not sinusoids.
-func (r *ct2Reader) readPositions() (tables [2]mat.Matrix, err error) {
+func (r *ct2Reader) readPositions() (tables [2]mat.Matrix) {
 	c := &r.config
 	const enc, dec = "encoder/position_encodings/encodings", "decoder/position_encodings/encodings"
-	if !r.t.has(enc) && !r.t.has(dec) {
+	if !r.has(enc) && !r.has(dec) {
 		c.Positions, c.FirstPosition, c.MaxLen = model.TimingSignal, 1, ct2MaxLen
 		if c.DModel < 4 || c.DModel%2 != 0 {
-			return tables, fmt.Errorf("%s: found sinusoids of %d columns, expected an even number of at least 4", r.path, c.DModel)
+			r.failFile("found sinusoids of %d columns, expected an even number of at least 4", c.DModel)
 		}
-		return tables, nil
+		return tables
 	}
 	var kinds [2]model.Positions
 	var firsts [2]int
 	for i, name := range []string{enc, dec} {
-		shape, err := r.t.shape(name, 2)
-		if err != nil {
-			return tables, err
-		}
-		if tables[i], err = r.t.matrix(name, shape[0], c.DModel); err != nil {
-			return tables, err
+		if tables[i] = r.matrix(name, r.shape(name, 2)[0], c.DModel); r.err != nil {
+			return tables
 		}
 		tolerance := 1e-6
-		if r.t.byName[name].dtype != "float32" {
+		if r.byName[name].dtype != "float32" {
 			tolerance = 1e-2 // of 8 bits
 		}
 		kinds[i], firsts[i] = positionsOf(tables[i], tolerance)
 	}
 	if a, b := tables[0].Rows, tables[1].Rows; a != b {
-		return tables, r.t.fail(enc, "found %d positions, expected %d as in the decoder", a, b)
+		r.fail(enc, "found %d positions, expected %d as in the decoder", a, b)
 	}
 	c.Positions, c.MaxLen = model.Learned, tables[0].Rows
 	if kinds[0] == kinds[1] && firsts[0] == firsts[1] {
 		c.Positions, c.FirstPosition = kinds[0], firsts[0]
 	}
-	return tables, nil
+	return tables
 }
 
 // ct2MaxLen is the limit of the tokens of a sentence of a model without one.

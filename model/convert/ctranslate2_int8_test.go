@@ -43,9 +43,9 @@ func checkInt8(t *testing.T, dir string) {
 			continue
 		}
 		out, in := v.shape[0], v.shape[1]
-		w, err := s.matrix(name, out, in)
-		if err != nil {
-			t.Fatal(err)
+		w := s.matrix(name, out, in)
+		if s.err != nil {
+			t.Fatal(s.err)
 		}
 		got := mat.QuantizeInt8(pool, w.T()).Weights() // [out × in]
 		for i := range out {

@@ -69,7 +69,7 @@ func (r *ct2Reader) readVocabulary(name string, rows int) (*vocabulary, error) {
 }
 
 func (r *ct2Reader) sourceEmbedding() string {
-	if name := "encoder/embeddings_0/weight"; r.t.has(name) {
+	if name := "encoder/embeddings_0/weight"; r.has(name) {
 		return name
 	}
 	return "encoder/embeddings/weight"
@@ -77,21 +77,18 @@ func (r *ct2Reader) sourceEmbedding() string {
 
 // readVocabularies sets the vocabularies, and their rows with a meaning.
 func (r *ct2Reader) readVocabularies() error {
-	srcShape, err := r.t.shape(r.sourceEmbedding(), 2)
-	if err != nil {
-		return err
-	}
-	tgtShape, err := r.t.shape("decoder/embeddings/weight", 2)
-	if err != nil {
-		return err
-	}
+	srcShape, tgtShape := r.shape(r.sourceEmbedding(), 2), r.shape("decoder/embeddings/weight", 2)
 	r.config = model.Config{DModel: tgtShape[1]}
 	const shared = "shared_vocabulary"
 	r.joint = r.folder.has(shared+".json") || r.folder.has(shared+".txt")
+	if r.joint && srcShape[0] != tgtShape[0] {
+		r.fail(r.sourceEmbedding(), "found %d rows, expected %d as in the decoder, with a shared vocabulary", srcShape[0], tgtShape[0])
+	}
+	if r.err != nil {
+		return r.err
+	}
+	var err error
 	if r.joint {
-		if srcShape[0] != tgtShape[0] {
-			return r.t.fail(r.sourceEmbedding(), "found %d rows, expected %d as in the decoder, with a shared vocabulary", srcShape[0], tgtShape[0])
-		}
 		r.tgt, err = r.readVocabulary(shared, tgtShape[0])
 		r.src = r.tgt
 	} else {
@@ -102,17 +99,15 @@ func (r *ct2Reader) readVocabularies() error {
 	if err != nil {
 		return err
 	}
-	if r.t.has("decoder/projection/bias") {
-		if r.bias, err = r.t.values("decoder/projection/bias", tgtShape[0]); err != nil {
-			return err
-		}
+	if r.has("decoder/projection/bias") {
+		r.bias = r.values("decoder/projection/bias", tgtShape[0])
 	}
 	return r.setSpecialRows()
 }
 
 // setSpecialRows sets r.zero, r.start, and the rows of Pad and BOS.
 func (r *ct2Reader) setSpecialRows() error {
-	r.zero = r.flag("decoder/start_from_zero_embedding", false)
+	r.zero = r.isOn("decoder/start_from_zero_embedding")
 	// CTranslate2's converter of MarianMTModel leaves EOS to the tokenizer of transformers. No
 	// other converter begins with a zero embedding in the place of EOS.
 	if r.zero && *r.options.Start == r.options.EOS && !r.options.SourceBOS {
@@ -122,6 +117,8 @@ func (r *ct2Reader) setSpecialRows() error {
 		r.start = r.tgt.unknown
 	}
 	switch {
+	case r.err != nil:
+		return r.err
 	case r.tgt.eos < 0:
 		return fmt.Errorf("%s: found no token %.40q, the end of a sentence", r.tgt.path, r.options.EOS)
 	case r.src.eos < 0 && r.options.SourceEOS:
@@ -202,7 +199,8 @@ func (r *ct2Reader) readOwnSides() error {
 }
 
 // readSides sets the tokenizers.
-func (r *ct2Reader) readSides(f folder) (err error) {
+func (r *ct2Reader) readSides() (err error) {
+	f := r.tokenizers
 	if r.hasOwnTokenizers() {
 		return r.readOwnSides()
 	}

@@ -178,39 +178,28 @@ func permuted(order []int, i int, isModel bool) int {
 }
 
 // readLayers sets the layers of m, and the norms after its stacks, to the tensors of a system.
-func (s *tensors) readLayers(m *model.Transformer, n *naming) error {
+func (s *tensors) readLayers(m *model.Transformer, n *naming) {
 	for _, p := range n.parts(m) {
-		if err := s.readPart(&p, n); err != nil {
-			return err
+		if p.maps == nil {
+			shape := n.vector(len(p.norm.Gain.W))
+			copy(p.norm.Gain.W, s.values(p.kind(n.gain), shape...))
+			if p.norm.Bias != nil {
+				copy(p.norm.Bias.W, s.values(p.kind(n.normBias), shape...))
+			}
+			continue
+		}
+		if w := s.values(p.kind(n.weight), n.shape(&p)...); w != nil {
+			n.eachWeight(&p, nil, func(to *float32, i int) { *to = w[i] })
+		}
+		name := p.kind(n.bias)
+		if n.optionalBias && (!s.has(name) || p.maps[0].l.B == nil) {
+			continue
+		}
+		_, out := p.sizes()
+		if b := s.values(name, n.vector(out)...); b != nil {
+			p.eachBias(nil, func(to *float32, i int) { *to = b[i] })
 		}
 	}
-	return nil
-}
-
-func (s *tensors) readPart(p *part, n *naming) error {
-	if p.maps == nil {
-		d := len(p.norm.Gain.W)
-		if err := s.into(p.norm.Gain.W, p.kind(n.gain), n.vector(d)...); err != nil || p.norm.Bias == nil {
-			return err
-		}
-		return s.into(p.norm.Bias.W, p.kind(n.normBias), n.vector(d)...)
-	}
-	w, err := s.values(p.kind(n.weight), n.shape(p)...)
-	if err != nil {
-		return err
-	}
-	n.eachWeight(p, nil, func(to *float32, i int) { *to = w[i] })
-	name := p.kind(n.bias)
-	if n.optionalBias && (!s.has(name) || p.maps[0].l.B == nil) {
-		return nil
-	}
-	_, out := p.sizes()
-	b, err := s.values(name, n.vector(out)...)
-	if err != nil {
-		return err
-	}
-	p.eachBias(nil, func(to *float32, i int) { *to = b[i] })
-	return nil
 }
 
 // tensorList is the tensors of a model that is written. Element i of d_model of the system is

@@ -87,23 +87,18 @@ type marianReader struct {
 }
 
 // readPositions returns the tables of learned positions.
-func (r *marianReader) readPositions() (tables [2]mat.Matrix, err error) {
+func (r *marianReader) readPositions() (tables [2]mat.Matrix) {
 	if r.config.Positions != model.Learned {
-		return tables, nil
+		return tables
 	}
 	for i, name := range r.positions {
-		shape, err := r.shape(name, 2)
-		if err != nil {
-			return tables, err
+		n := r.shape(name, 2)[0]
+		if r.isNew && n != r.config.MaxLen {
+			r.fail(name, "found %d positions, expected %d as in the encoder", n, r.config.MaxLen)
 		}
-		if r.isNew && shape[0] != r.config.MaxLen {
-			return tables, r.fail(name, "found %d positions, expected %d as in the encoder", shape[0], r.config.MaxLen)
-		}
-		if tables[i], err = r.matrix(name, shape[0], r.config.DModel); err != nil {
-			return tables, err
-		}
+		tables[i] = r.matrix(name, n, r.config.DModel)
 	}
-	return tables, nil
+	return tables
 }
 
 // read returns the model with the given vocabularies.
@@ -131,12 +126,8 @@ func (r *marianReader) read(src, tgt marianSide, joint bool, decoder marianDecod
 	default:
 		r.config.Tie = model.TieNone
 	}
-	if err := r.readOutput(&a, len(tgt.tokens)); err != nil {
-		return model.File{}, err
-	}
-	if a.positions, err = r.readPositions(); err != nil {
-		return model.File{}, err
-	}
+	r.readOutput(&a, len(tgt.tokens))
+	a.positions = r.readPositions()
 	a.config = r.config
 	f, err := r.assemble(&a)
 	if err != nil {
@@ -155,35 +146,30 @@ func (r *marianReader) read(src, tgt marianSide, joint bool, decoder marianDecod
 
 // readTable reads the embeddings of a vocabulary. The decoder starts with one of zeros.
 func (r *marianReader) readTable(name string, v *vocabulary) (table, error) {
-	shape, err := r.shape(name, 2)
-	if err != nil {
+	n := r.shape(name, 2)[0]
+	if r.err != nil {
+		return table{}, r.err
+	}
+	if err := v.checkRows(n, fmt.Sprintf("tensor %q of %s", name, r.path)); err != nil {
 		return table{}, err
 	}
-	if err := v.checkRows(shape[0], fmt.Sprintf("tensor %q of %s", name, r.path)); err != nil {
-		return table{}, err
-	}
-	m, err := r.matrix(name, shape[0], r.config.DModel)
-	return table{m, -1}, err
+	return table{r.matrix(name, n, r.config.DModel), -1}, r.err
 }
 
 // readOutput reads the output projection to n rows.
-func (r *marianReader) readOutput(a *assembly, n int) (err error) {
+func (r *marianReader) readOutput(a *assembly, n int) {
 	const name = "decoder_ff_logit_out_"
 	if r.has(name + "b") {
-		if a.bias, err = r.values(name+"b", 1, n); err != nil {
-			return err
-		}
+		a.bias = r.values(name+"b", 1, n)
 	}
 	a.outTable.bos = -1
 	switch {
 	case r.tieOut:
 	case r.has(name + "W"): // models of early versions
-		a.outTable.Matrix, err = r.matrix(name+"W", r.config.DModel, n)
-		a.outTable.Matrix = a.outTable.T()
+		a.outTable.Matrix = r.matrix(name+"W", r.config.DModel, n).T()
 	default:
-		a.outTable.Matrix, err = r.matrix(name+"Wt", n, r.config.DModel)
+		a.outTable.Matrix = r.matrix(name+"Wt", n, r.config.DModel)
 	}
-	return err
 }
 
 // naming returns the names of the layers.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"tfm/layer"
-	"tfm/mat"
 	"tfm/model"
 	"tfm/model/safetensors"
 	"tfm/text"
@@ -107,21 +106,19 @@ func (r *hfReader) read() (model.File, error) {
 	}
 	bias := make([]float32, r.config.DecoderVocabSize)
 	if r.t.has("final_logits_bias") {
-		if bias, err = r.t.values("final_logits_bias", 1, r.config.DecoderVocabSize); err != nil {
-			return model.File{}, err
-		}
+		bias = r.t.values("final_logits_bias", 1, r.config.DecoderVocabSize)
 	}
 	a := assembly{bias: bias, names: &hfNaming}
-	tieAll, err := r.readTables(&a)
-	if err != nil {
-		return model.File{}, err
+	r.readTables(&a)
+	if r.t.err != nil {
+		return model.File{}, r.t.err
 	}
 	own := false
 	if a.src, a.tgt, own, err = r.sides(bias); err != nil {
 		return model.File{}, err
 	}
 	c.Tie = map[bool]string{true: model.TieDecoder, false: model.TieNone}[r.config.TieWordEmbeddings]
-	if tieAll && !r.tokenizer.SeparateVocs {
+	if r.config.ShareEmbeddings && r.config.TieWordEmbeddings && !r.tokenizer.SeparateVocs {
 		c.Tie = model.TieAll
 	}
 	if r.generation.Renormalize {
@@ -139,9 +136,7 @@ func (r *hfReader) read() (model.File, error) {
 			extra.apply(&c)
 		}
 	}
-	if err := r.checkPositions(c); err != nil {
-		return model.File{}, err
-	}
+	r.checkPositions(c)
 	a.config = c
 	f, err := r.t.assemble(&a)
 	if err != nil {
@@ -171,73 +166,57 @@ func knownLanguage(name string) string {
 	return tag
 }
 
-// readTables reads the embeddings and the output projection, and reports whether they are one.
-// Matrices that are tied may be in the file more than once, but must then be equal.
-func (r *hfReader) readTables(t *assembly) (tieAll bool, err error) {
+// readTables reads the embeddings and the output projection. Matrices that are tied may be in the
+// file more than once, but must then be equal.
+func (r *hfReader) readTables(a *assembly) {
 	const shared, src, tgt, out = "model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"
 	c := r.config
-	first := func(size int, names ...string) (mat.Matrix, error) {
-		var found mat.Matrix
+	first := func(size int, names ...string) table {
+		found := table{bos: int(*r.generation.start)}
 		var foundName string
 		for _, name := range names {
 			if !r.t.has(name) {
 				continue
 			}
-			m, err := r.t.matrix(name, size, c.DModel)
-			if err != nil {
-				return m, err
-			}
+			m := r.t.matrix(name, size, c.DModel)
 			if found.Data == nil {
-				found, foundName = m, name
+				found.Matrix, foundName = m, name
 			} else if !slices.Equal(found.Data, m.Data) {
-				return m, r.t.fail(name, "found elements that differ from those of %q, expected equal ones as in %s", foundName, hfConfigFile)
+				r.t.fail(name, "found elements that differ from those of %q, expected equal ones as in %s", foundName, hfConfigFile)
 			}
 		}
 		if found.Data == nil {
-			return found, r.t.fail(names[0], "missing")
+			r.t.fail(names[0], "missing")
 		}
-		return found, nil
+		return found
 	}
 	outSize := c.DecoderVocabSize
-	switch {
-	case c.ShareEmbeddings && c.TieWordEmbeddings:
-		t.srcTable.Matrix, err = first(c.VocabSize, shared, src, tgt, out)
-		t.tgtTable = t.srcTable
-	case c.ShareEmbeddings:
+	tied := []string{out}
+	if !c.TieWordEmbeddings {
+		tied = nil
+	}
+	if c.ShareEmbeddings {
 		outSize = c.VocabSize
-		t.srcTable.Matrix, err = first(c.VocabSize, shared, src, tgt)
-		t.tgtTable = t.srcTable
-	default:
-		if t.srcTable.Matrix, err = first(c.VocabSize, src, shared); err != nil {
-			return false, err
-		}
-		names := []string{tgt, out}
-		if !c.TieWordEmbeddings {
-			names = names[:1]
-		}
-		t.tgtTable.Matrix, err = first(c.DecoderVocabSize, names...)
+		a.srcTable = first(c.VocabSize, append([]string{shared, src, tgt}, tied...)...)
+		a.tgtTable = a.srcTable
+	} else {
+		a.srcTable = first(c.VocabSize, src, shared)
+		a.tgtTable = first(c.DecoderVocabSize, append([]string{tgt}, tied...)...)
 	}
-	if err == nil && !c.TieWordEmbeddings {
-		t.outTable.Matrix, err = first(outSize, out)
+	if !c.TieWordEmbeddings {
+		a.outTable = first(outSize, out)
 	}
-	start := int(*r.generation.start)
-	t.srcTable.bos, t.tgtTable.bos, t.outTable.bos = start, start, start
-	return c.ShareEmbeddings && c.TieWordEmbeddings, err
 }
 
 // checkPositions compares the tables of positions that early versions wrote with those of c.
-func (r *hfReader) checkPositions(c model.Config) error {
+func (r *hfReader) checkPositions(c model.Config) {
 	for _, name := range []string{"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"} {
 		if !r.t.has(name) || c.DModel%2 != 0 {
 			continue
 		}
-		found, err := r.t.matrix(name, c.MaxLen, c.DModel)
-		if err != nil {
-			return err
-		}
-		if !isClose(found, layer.SinusoidHalves(c.MaxLen, c.DModel), 1e-3) { // float16
-			return r.t.fail(name, "found other positions, expected sinusoids in two halves: tfm's Transformer has no other with this format")
+		found := r.t.matrix(name, c.MaxLen, c.DModel)
+		if !isClose(found, layer.SinusoidHalves(found.Rows, c.DModel), 1e-3) { // float16
+			r.t.fail(name, "found other positions, expected sinusoids in two halves: tfm's Transformer has no other with this format")
 		}
 	}
-	return nil
 }

@@ -132,9 +132,7 @@ func (r *marianReader) configure() error {
 	}
 	c.Positions, c.NormEps, c.Biases, c.MaxLen = model.TimingSignal, 1e-6, model.AllBiases, marianMaxLen(c.DModel)
 	if trainsPositions {
-		if err := r.configurePositions(); err != nil {
-			return err
-		}
+		r.configurePositions()
 	}
 	if err := r.configureNorms(pre, post, top); err != nil {
 		return err
@@ -156,23 +154,19 @@ var marianNewPositions = [2]string{"TransformerBatchEncoder->encoder->positionEm
 // embeddings have no scale. Since version 1.8 type transformer does not read its option
 // transformer-train-position-embeddings: such models have no table, and sinusoids. If it has a
 // table, the last row is that of all further positions. Type transformer-new has no further ones.
-func (r *marianReader) configurePositions() error {
+func (r *marianReader) configurePositions() {
 	c := &r.config
 	r.positions = marianNewPositions
 	if !r.isNew {
 		if r.positions = [2]string{"Wpos", "Wpos"}; !r.has("Wpos") {
-			return nil
+			return
 		}
 	}
-	shape, err := r.shape(r.positions[0], 2)
-	if err != nil {
-		return err
-	}
+	n := r.shape(r.positions[0], 2)[0]
 	c.Positions, c.Unscaled = model.Learned, true
-	if c.MaxLen = max(c.MaxLen, shape[0]); r.isNew {
-		c.MaxLen = shape[0]
+	if c.MaxLen = max(c.MaxLen, n); r.isNew {
+		c.MaxLen = n
 	}
-	return nil
 }
 
 // configureNorms sets the norms from the operations before and after sublayers, and after stacks:

@@ -1,8 +1,8 @@
 package convert
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"os"
@@ -18,19 +18,20 @@ var minusInf = float32(math.Inf(-1))
 
 // tensors holds the tensors of a source model by name. A reader takes each of them by name and
 // shape; unused reports the others, so that no tensor is dropped silently. Errors name the file and
-// the tensor.
+// the tensor. The first error of a method stays in err: after it, shapes and tensors are zeros.
 type tensors struct {
 	path   string
 	size   int64 // bytes of the files of the model, which bound the memory of the imported one
 	byName map[string]*tensor
+	err    error
 }
 
 // tensor is one tensor of a source model.
 type tensor struct {
-	name, dtype string
-	shape       []int                     // row-major; [] is a scalar
-	read        func(dst []float32) error // sets dst to all elements as float32
-	used        bool
+	dtype string
+	shape []int                     // row-major; [] is a scalar
+	read  func(dst []float32) error // sets dst to all elements as float32
+	used  bool
 }
 
 func newTensors(path string, size int64) *tensors {
@@ -55,13 +56,14 @@ func safetensorsTensors(path string, s *safetensors.File) (*tensors, error) {
 // add adds a tensor whose elements read returns. It refuses duplicate names, and shapes with
 // negative sizes or more elements than the files have bits.
 func (s *tensors) add(name, dtype string, shape []int, read func(dst []float32) error) error {
-	if _, ok := s.byName[name]; ok {
+	n, ok := count(shape)
+	switch {
+	case s.has(name):
 		return s.fail(name, "found twice")
-	}
-	if n, ok := count(shape); !ok || int64(n) > 8*s.size {
+	case !ok || int64(n) > 8*s.size:
 		return s.fail(name, "found shape %s, expected at most as many elements as the %d bytes of the file have bits", shapeText(shape), s.size)
 	}
-	s.byName[name] = &tensor{name: name, dtype: dtype, shape: slices.Clone(shape), read: read}
+	s.byName[name] = &tensor{dtype: dtype, shape: slices.Clone(shape), read: read}
 	return nil
 }
 
@@ -87,9 +89,18 @@ func shapeText(shape []int) string {
 	return fmt.Sprint(shape)
 }
 
-// fail returns an error that names the file and the tensor.
+// fail sets s.err to an error that names the file and the tensor, unless there is an earlier one,
+// and returns s.err.
 func (s *tensors) fail(name, format string, args ...any) error {
-	return fmt.Errorf("%s: tensor %.80q: %s", s.path, name, fmt.Sprintf(format, args...))
+	return s.failFile("tensor %.80q: %s", name, fmt.Sprintf(format, args...))
+}
+
+// failFile is fail for an error that no tensor has.
+func (s *tensors) failFile(format string, args ...any) error {
+	if s.err == nil {
+		s.err = fmt.Errorf("%s: %s", s.path, fmt.Sprintf(format, args...))
+	}
+	return s.err
 }
 
 // has reports whether the named tensor exists. It does not take it.
@@ -100,65 +111,51 @@ func (s *tensors) has(name string) bool {
 
 // shape returns the shape of the named tensor, which must have the given number of dimensions, each
 // at least 1. It does not take the tensor.
-func (s *tensors) shape(name string, dims int) ([]int, error) {
-	t, ok := s.byName[name]
-	if !ok {
-		return nil, s.fail(name, "missing")
-	}
-	if len(t.shape) != dims || slices.Contains(t.shape, 0) {
-		return nil, s.fail(name, "found shape %s, expected %d dimensions of at least 1", shapeText(t.shape), dims)
-	}
-	return t.shape, nil
-}
-
-// take marks the named tensor as used and returns it. It must have the given shape; a shape of one
-// dimension more or less with the same elements, as [1 n] for [n], is another shape.
-func (s *tensors) take(name string, shape []int) (*tensor, error) {
+func (s *tensors) shape(name string, dims int) []int {
 	t, ok := s.byName[name]
 	switch {
 	case !ok:
-		return nil, s.fail(name, "missing, expected shape %v", shape)
-	case !slices.Equal(t.shape, shape):
-		return nil, s.fail(name, "found shape %s, expected %v", shapeText(t.shape), shape)
+		s.fail(name, "missing")
+	case len(t.shape) != dims || slices.Contains(t.shape, 0):
+		s.fail(name, "found shape %s, expected %d dimensions of at least 1", shapeText(t.shape), dims)
+	case s.err == nil:
+		return t.shape
 	}
-	t.used = true
-	return t, nil
+	return make([]int, dims)
 }
 
-// values takes the named tensor and returns its elements.
-func (s *tensors) values(name string, shape ...int) ([]float32, error) {
-	t, err := s.take(name, shape)
-	if err != nil {
-		return nil, err
+// values takes the named tensor and returns its elements, nil after an error. It must have the
+// given shape; a shape of one dimension more or less with the same elements, as [1 n] for [n], is
+// another shape.
+func (s *tensors) values(name string, shape ...int) []float32 {
+	t, ok := s.byName[name]
+	switch {
+	case s.err != nil:
+		return nil
+	case !ok:
+		s.fail(name, "missing, expected shape %v", shape)
+		return nil
+	case !slices.Equal(t.shape, shape):
+		s.fail(name, "found shape %s, expected %v", shapeText(t.shape), shape)
+		return nil
 	}
+	t.used = true
 	n, _ := count(shape)
 	x := make([]float32, n)
 	if err := t.read(x); err != nil {
-		return nil, s.fail(name, "%v", err)
+		s.fail(name, "%v", err)
+		return nil
 	}
-	return x, nil
-}
-
-// into takes the named tensor and sets dst to its elements.
-func (s *tensors) into(dst []float32, name string, shape ...int) error {
-	x, err := s.values(name, shape...)
-	if err != nil {
-		return err
-	}
-	if len(x) != len(dst) {
-		return s.fail(name, "found %d elements, expected %d", len(x), len(dst))
-	}
-	copy(dst, x)
-	return nil
+	return x
 }
 
 // matrix takes the named tensor of two dimensions.
-func (s *tensors) matrix(name string, rows, cols int) (mat.Matrix, error) {
-	x, err := s.values(name, rows, cols)
-	if err != nil {
-		return mat.Matrix{}, err
+func (s *tensors) matrix(name string, rows, cols int) mat.Matrix {
+	x := s.values(name, rows, cols)
+	if x == nil {
+		return mat.Matrix{}
 	}
-	return mat.Of(x, rows, cols), nil
+	return mat.Of(x, rows, cols)
 }
 
 // skip takes a tensor, if it exists, whose content the model does not need: its reader states why.
@@ -170,26 +167,22 @@ func (s *tensors) skip(name string) {
 
 // unused returns an error that lists the tensors that were not taken, or nil if all were.
 func (s *tensors) unused() error {
-	var left []*tensor
-	for _, t := range s.byName {
-		if !t.used {
-			left = append(left, t)
+	var left []string
+	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
+		if t := s.byName[name]; !t.used {
+			left = append(left, fmt.Sprintf("%.80q %.20s %s", name, t.dtype, shapeText(t.shape)))
 		}
 	}
 	if len(left) == 0 {
 		return nil
 	}
 	const maxShown = 5
-	slices.SortFunc(left, func(a, b *tensor) int { return cmp.Compare(a.name, b.name) })
-	var shown []string
-	for _, t := range left[:min(maxShown, len(left))] {
-		shown = append(shown, fmt.Sprintf("%.80q %.20s %s", t.name, t.dtype, shapeText(t.shape)))
-	}
 	more := ""
 	if len(left) > maxShown {
 		more = fmt.Sprintf(" and %d more", len(left)-maxShown)
 	}
-	return fmt.Errorf("%s: found tensors that a Transformer of this program does not have: %s%s", s.path, strings.Join(shown, ", "), more)
+	shown := strings.Join(left[:min(maxShown, len(left))], ", ")
+	return fmt.Errorf("%s: found tensors that a Transformer of this program does not have: %s%s", s.path, shown, more)
 }
 
 // Bounds of an imported model's memory: bytes for each byte of the source, and bytes in addition.

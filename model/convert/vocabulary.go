@@ -11,7 +11,6 @@ import (
 	"tfm/text"
 	"tfm/text/sentencepiece"
 	"tfm/text/subword"
-	"tfm/text/vocab"
 )
 
 // vocabulary is one side of a source model: its tokens, whose index is the row of their embedding.
@@ -208,11 +207,6 @@ func (s side) suppressed(rows []int32) string {
 		}
 	}
 	return model.FormatSuppressed(ids)
-}
-
-// marshalSides encodes the tokenizers of both sides.
-func marshalSides(src, tgt side) (map[string][]byte, error) {
-	return vocab.Tokenizers{Source: src.tokenizer, Target: tgt.tokenizer}.Marshal()
 }
 
 // equal reports whether the sides have the same ids and rows.
