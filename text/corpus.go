@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -85,6 +86,23 @@ func ReadLines(r io.Reader, name string) iter.Seq2[string, error] {
 		}
 		l.each(yield)
 	}
+}
+
+// Each calls do with each line or pair of list. It returns the first error of list or do, or the
+// cause of the end of ctx.
+func Each[T any](ctx context.Context, list iter.Seq2[T, error], do func(T) error) error {
+	for x, err := range list {
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err == nil {
+			err = do(x)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lineReader reads the lines of a plain or gzipped text.

@@ -172,11 +172,12 @@ func cleaningProgress(screen *terminal.Progress, files *filter.Corpus) func(clea
 func printCleaned(screen *terminal.Progress, r *clean.Report, samples [clean.NumFaults]text.Pair) {
 	line := func(name string, n int) { filter.Share(screen, name, n, r.Pairs) }
 	line("pairs", r.Pairs)
-	for _, fault := range clean.Faults() {
-		if r.Dropped[fault] == 0 {
+	for i, n := range r.Dropped {
+		fault := clean.Fault(i)
+		if fault == clean.None || n == 0 {
 			continue
 		}
-		line("  "+fault.Text(), r.Dropped[fault])
+		line("  "+fault.Text(), n)
 		if p := samples[fault]; p.Line > 0 {
 			sample := fmt.Sprintf("    %d: %s | %s", p.Line, p.Source, p.Target)
 			const maxSample = 1 << 10 // bytes, more than a line of a terminal

@@ -4,26 +4,11 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"tfm/text"
 )
 
-// invalid reports invalid UTF-8, which the reader has replaced.
-func (c *cleaner) invalid(p *pair) bool { return p.Invalid }
-
-// columns reports a line of a TSV file with other than two columns.
-func (c *cleaner) columns(p *pair) bool { return p.Columns != 2 }
-
-// empty reports a side with white space at most.
-func (c *cleaner) empty(p *pair) bool { return text.IsBlank(p.Source) || text.IsBlank(p.Target) }
-
-// replacement reports U+FFFD, which a conversion of text leaves in place of characters.
-func (c *cleaner) replacement(p *pair) bool {
-	return strings.ContainsRune(p.Source, utf8.RuneError) || strings.ContainsRune(p.Target, utf8.RuneError)
-}
-
-// control reports characters that are no text.
-func (c *cleaner) control(p *pair) bool { return hasControl(p.Source) || hasControl(p.Target) }
+// hasReplacement reports whether s has U+FFFD, which a conversion of text leaves in place of
+// characters.
+func hasReplacement(s string) bool { return strings.ContainsRune(s, utf8.RuneError) }
 
 // hasControl reports whether s has a control character other than a tab, a line or paragraph
 // separator, a byte order mark inside of the text, a noncharacter, or a character for private use.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"tfm/internal/hash"
 	"tfm/text"
@@ -77,50 +78,42 @@ func (c *cleaner) fault(p *pair, end Fault) Fault {
 // survey counts the pairs and draws the sample from those without a fault that needs no learning.
 func (c *cleaner) survey(ctx context.Context) error {
 	var p pair
-	bytes := int64(0)
-	for next, err := range c.pairs {
-		if err != nil {
-			return err
-		}
-		c.count++
-		bytes += int64(next.Bytes)
-		if err := c.progress(ctx, Progress{Surveying, c.count, bytes, -1}); err != nil {
-			return err
-		}
+	n := 0
+	err := c.each(ctx, Surveying, func(next text.RepairedPair) error {
+		n++
 		p.RepairedPair = next
 		if c.sample.has(next.Line) && c.fault(&p, firstLearned) == None {
 			c.sample.add(&p)
 		}
-	}
-	return nil
+		return nil
+	})
+	c.count = n
+	return err
 }
 
 const progressEvery = 1 << 10 // pairs
 
-// progress calls Progress from time to time, and returns the cause of the end of ctx.
-func (c *cleaner) progress(ctx context.Context, p Progress) error {
-	if p.Pairs%progressEvery != 0 {
-		return nil
-	}
-	return c.show(ctx, p)
-}
-
-// show calls Progress, and returns the cause of the end of ctx.
-func (c *cleaner) show(ctx context.Context, p Progress) error {
-	if c.Progress != nil {
-		c.Progress(p)
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+// each calls do with each pair, and Progress from time to time.
+func (c *cleaner) each(ctx context.Context, stage Stage, do func(text.RepairedPair) error) error {
+	progress := Progress{Stage: stage, Done: -1}
+	return text.Each(ctx, c.pairs, func(p text.RepairedPair) error {
+		progress.Pairs++
+		progress.Bytes += int64(p.Bytes)
+		if c.count > 0 {
+			progress.Done = float64(progress.Pairs) / float64(c.count)
+		}
+		if progress.Pairs%progressEvery == 0 && c.Progress != nil {
+			c.Progress(progress)
+		}
+		return do(p)
+	})
 }
 
 // learn learns from the sample, and frees it.
 func (c *cleaner) learn(ctx context.Context) error {
 	l := &c.learned
 	seen := map[uint64]bool{}
-	c.sample.remove(func(p *text.RepairedPair) bool {
+	c.sample.pairs = slices.DeleteFunc(c.sample.pairs, func(p sampledPair) bool {
 		// A copy would explain the pair after its own counts are left out.
 		h := hash.Pair(p.Source, p.Target)
 		again := seen[h]
@@ -128,7 +121,8 @@ func (c *cleaner) learn(ctx context.Context) error {
 		return again
 	})
 	var p pair
-	for _, p.RepairedPair = range c.sample.pairs {
+	for _, s := range c.sample.pairs {
+		p.RepairedPair = s.RepairedPair
 		p.measure()
 		l.src.add(&p.src)
 		l.tgt.add(&p.tgt)
@@ -137,8 +131,8 @@ func (c *cleaner) learn(ctx context.Context) error {
 	l.src.learn()
 	l.tgt.learn()
 	l.ratios.learn()
-	c.sample.remove(func(q *text.RepairedPair) bool {
-		p.RepairedPair = *q
+	c.sample.pairs = slices.DeleteFunc(c.sample.pairs, func(s sampledPair) bool {
+		p.RepairedPair = s.RepairedPair
 		return c.fault(&p, firstAmong) != None
 	})
 	c.report.Sampled = len(c.sample.pairs)
@@ -168,21 +162,13 @@ func (c *cleaner) learn(ctx context.Context) error {
 // forEachValid calls do with each pair without a fault of its own.
 func (c *cleaner) forEachValid(ctx context.Context, do func(*pair)) error {
 	var p pair
-	bytes := int64(0)
-	for next, err := range c.pairs {
-		if err != nil {
-			return err
-		}
-		bytes += int64(next.Bytes)
-		if err := c.progress(ctx, Progress{Counting, next.Line, bytes, float64(next.Line) / float64(c.count)}); err != nil {
-			return err
-		}
+	return c.each(ctx, Counting, func(next text.RepairedPair) error {
 		p.RepairedPair = next
 		if c.fault(&p, firstAmong) == None {
 			do(&p)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // verdict is a pair with its fault.
@@ -203,7 +189,6 @@ func (c *cleaner) clean(ctx context.Context, visit func(*text.RepairedPair, Faul
 	}
 	r := &c.report
 	batch := make([]verdict, 0, batchPairs)
-	bytes := int64(0)
 	judges := make([]*judge, parallel.Workers(c.Threads))
 	flush := func() error {
 		c.judgeAll(batch, judges)
@@ -218,10 +203,6 @@ func (c *cleaner) clean(ctx context.Context, visit func(*text.RepairedPair, Faul
 			}
 			r.Pairs++
 			r.Dropped[fault]++
-			bytes += int64(v.Bytes)
-			if err := c.progress(ctx, Progress{Cleaning, r.Pairs, bytes, float64(r.Pairs) / float64(c.count)}); err != nil {
-				return err
-			}
 			if err := visit(&v.RepairedPair, fault); err != nil {
 				return err
 			}
@@ -229,19 +210,18 @@ func (c *cleaner) clean(ctx context.Context, visit func(*text.RepairedPair, Faul
 		batch = batch[:0]
 		return nil
 	}
-	for next, err := range c.pairs {
-		if err != nil {
-			return nil, err
-		}
+	err = c.each(ctx, Cleaning, func(next text.RepairedPair) error {
 		batch = batch[:len(batch)+1]
 		batch[len(batch)-1].RepairedPair = next
-		if len(batch) == cap(batch) {
-			if err := flush(); err != nil {
-				return nil, err
-			}
+		if len(batch) < cap(batch) {
+			return nil
 		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
 	}
-	if err := flush(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if r.Pairs != c.count {
@@ -257,14 +237,11 @@ func (c *cleaner) judgeAll(batch []verdict, judges []*judge) {
 		if judges[worker] == nil && c.learned.lexical != nil {
 			judges[worker] = c.learned.lexical.judge()
 		}
+		w := judges[worker]
 		for k := lo; k < hi; k++ {
-			c.judge(&batch[k], judges[worker])
+			v := &batch[k]
+			v.fault = c.fault(&v.pair, firstAmong)
+			v.misaligned = v.fault == None && w != nil && w.misaligned(&v.pair)
 		}
 	})
-}
-
-// judge sets the verdict of a pair.
-func (c *cleaner) judge(v *verdict, w *judge) {
-	v.fault = c.fault(&v.pair, firstAmong)
-	v.misaligned = v.fault == None && w != nil && w.misaligned(&v.pair)
 }

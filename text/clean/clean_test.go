@@ -277,7 +277,7 @@ func TestSample(t *testing.T) {
 			s.add(&p)
 		}
 	}
-	if n := len(s.pairs); n > maxSampleBytes>>10 || n < maxSampleBytes>>12 || !slices.IsSortedFunc(s.pairs, func(a, b text.RepairedPair) int { return a.Line - b.Line }) {
+	if n := len(s.pairs); n > maxSampleBytes>>10 || n < maxSampleBytes>>12 || !slices.IsSortedFunc(s.pairs, func(a, b sampledPair) int { return a.Line - b.Line }) {
 		t.Errorf("sample of %d pairs", n)
 	}
 	for _, p := range s.pairs {

@@ -29,17 +29,18 @@ func newDrawing(n int, seed uint64) *drawing {
 	return &drawing{n: n, seed: hash.Mix(seed), limit: ^uint64(0)}
 }
 
-// add adds the next pair of the corpus.
-func (d *drawing) add(p text.Pair) {
+// add adds the next pair of the corpus. The error is always nil.
+func (d *drawing) add(p text.Pair) error {
 	d.count++
 	random := hash.Mix(d.seed ^ uint64(d.count))
 	if random > d.limit || text.IsBlank(p.Source) || text.IsBlank(p.Target) {
-		return
+		return nil
 	}
 	p.Source, p.Target, p.Line = strings.Clone(p.Source), strings.Clone(p.Target), d.count
 	if d.list = append(d.list, drawn{p, random}); len(d.list) >= 2*d.n {
 		d.shorten()
 	}
+	return nil
 }
 
 // shorten sorts the list by the random numbers and keeps the first n pairs.

@@ -11,13 +11,15 @@ import (
 type evidence struct {
 	classes [evidenceClasses]struct {
 		odds
-		aligned, random [evidenceBins]float64 // probabilities
+		probabilities [2][evidenceBins]float64 // aligned, random
 	}
 	units []odds // by id
 }
 
 // odds counts the bins of aligned and of random pairs.
-type odds struct{ aligned, random counts }
+type odds [2]counts
+
+const aligned, random = 0, 1 // indices of odds
 
 type counts struct {
 	bins  [evidenceBins]uint32
@@ -47,19 +49,11 @@ func explanationBin(ratio float64) int {
 	return 1 + min(max(octaves, minExplained), maxExplained) - minExplained
 }
 
-// addAligned counts a bin of an aligned pair. id is negative for a unit without one.
-func (e *evidence) addAligned(id int32, class, bin int) {
-	e.classes[class].odds.aligned.add(bin)
+// add counts a bin of an aligned or a random pair. id is negative for a unit without one.
+func (e *evidence) add(kind int, id int32, class, bin int) {
+	e.classes[class].odds[kind].add(bin)
 	if id >= 0 {
-		e.units[id].aligned.add(bin)
-	}
-}
-
-// addRandom counts a bin of a random pair.
-func (e *evidence) addRandom(id int32, class, bin int) {
-	e.classes[class].odds.random.add(bin)
-	if id >= 0 {
-		e.units[id].random.add(bin)
+		e.units[id][kind].add(bin)
 	}
 }
 
@@ -84,9 +78,10 @@ const (
 func (e *evidence) learn() {
 	for i := range e.classes {
 		c := &e.classes[i]
-		for bin := range evidenceBins {
-			c.aligned[bin] = c.odds.aligned.smoothed(bin, 1.0/evidenceBins, classSmoothing, 0)
-			c.random[bin] = c.odds.random.smoothed(bin, 1.0/evidenceBins, classSmoothing, 0)
+		for kind := range c.odds {
+			for bin := range evidenceBins {
+				c.probabilities[kind][bin] = c.odds[kind].smoothed(bin, 1.0/evidenceBins, classSmoothing, 0)
+			}
 		}
 	}
 }
@@ -94,13 +89,15 @@ func (e *evidence) learn() {
 // weight returns the evidence of a bin in units of 1/octave of an octave. counted leaves out one
 // aligned pair with it.
 func (e *evidence) weight(id int32, class, bin int, counted bool) int {
-	aligned, random := e.classes[class].aligned[bin], e.classes[class].random[bin]
+	p := &e.classes[class].probabilities
+	q, r := p[aligned][bin], p[random][bin]
 	if id >= 0 {
 		unit, without := &e.units[id], uint32(0)
-		if counted && unit.aligned.bins[bin] > 0 {
+		if counted && unit[aligned].bins[bin] > 0 {
 			without = 1
 		}
-		aligned, random = unit.aligned.smoothed(bin, aligned, unitSmoothing, without), unit.random.smoothed(bin, random, unitSmoothing, 0)
+		q = unit[aligned].smoothed(bin, q, unitSmoothing, without)
+		r = unit[random].smoothed(bin, r, unitSmoothing, 0)
 	}
-	return int(math.Round(octave * exact.Log2(aligned/random)))
+	return int(math.Round(octave * exact.Log2(q/r)))
 }

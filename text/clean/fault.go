@@ -1,5 +1,7 @@
 package clean
 
+import "tfm/text"
+
 // Fault is a reason to drop a pair. Each rule finds one kind. A pair is counted under the first
 // fault in the order of the constants.
 type Fault int
@@ -37,13 +39,13 @@ var faults = [NumFaults]struct {
 	name, text string // for a file or a flag, and for people
 	finds      func(*cleaner, *pair) bool
 }{
-	InvalidUTF8:    {"utf8", "invalid UTF-8", (*cleaner).invalid},
-	Columns:        {"columns", "not source, tab, target", (*cleaner).columns},
-	Empty:          {"empty", "empty side", (*cleaner).empty},
-	Replacement:    {"replacement", "U+FFFD", (*cleaner).replacement},
-	Mojibake:       {"mojibake", "mojibake", (*cleaner).mojibake},
-	Control:        {"control", "control characters", (*cleaner).control},
-	Markup:         {"markup", "markup", (*cleaner).markup},
+	InvalidUTF8:    {"utf8", "invalid UTF-8", func(_ *cleaner, p *pair) bool { return p.Invalid }},
+	Columns:        {"columns", "not source, tab, target", func(_ *cleaner, p *pair) bool { return p.Columns != 2 }},
+	Empty:          {"empty", "empty side", onEither(text.IsBlank)},
+	Replacement:    {"replacement", "U+FFFD", onEither(hasReplacement)},
+	Mojibake:       {"mojibake", "mojibake", onEither(isMojibake)},
+	Control:        {"control", "control characters", onEither(hasControl)},
+	Markup:         {"markup", "markup", onEither(hasMarkup)},
 	Length:         {"length", "too short or too long", (*cleaner).length},
 	Copy:           {"copies", "copy", (*cleaner).copied},
 	WrongScript:    {"script", "wrong script", (*cleaner).wrongScript},
@@ -55,6 +57,11 @@ var faults = [NumFaults]struct {
 	RepeatedSource: {"per-source", "repeated source", nil},
 	RepeatedTarget: {"per-target", "repeated target", nil},
 	Misaligned:     {"misaligned", "misaligned", nil},
+}
+
+// onEither returns the rule of a fault of the text of a side.
+func onEither(has func(s string) bool) func(*cleaner, *pair) bool {
+	return func(_ *cleaner, p *pair) bool { return has(p.Source) || has(p.Target) }
 }
 
 // The first faults whose rules need the measures of a pair, what Clean learns from the corpus, and
@@ -70,12 +77,3 @@ func (f Fault) String() string { return faults[f].name }
 
 // Text returns the name of f for people, such as "near-duplicate".
 func (f Fault) Text() string { return faults[f].text }
-
-// Faults returns all faults in the order of their rules.
-func Faults() []Fault {
-	list := make([]Fault, 0, NumFaults-1)
-	for f := None + 1; f < numFaults; f++ {
-		list = append(list, f)
-	}
-	return list
-}

@@ -105,33 +105,13 @@ type holdOut struct {
 
 	readings int
 	sets     map[int]Set // of the held-out pairs, by line
-	src, tgt heldOutSide
+	src, tgt *similarity // to their sentences
 }
-
-// heldOutSide are the sentences of one side of the held-out pairs.
-type heldOutSide struct {
-	equal   map[uint64]bool
-	similar *similarity
-	side    side // of the sentence that is compared
-}
-
-func newHeldOutSide(similarity float64) heldOutSide {
-	return heldOutSide{equal: map[uint64]bool{}, similar: newSimilarity(similarity)}
-}
-
-// add adds the measured sentence.
-func (h *heldOutSide) add() {
-	h.equal[hashWords(h.side.words)] = true
-	h.similar.add(h.side.words)
-}
-
-func (h *heldOutSide) hasEqual() bool   { return h.equal[hashWords(h.side.words)] }
-func (h *heldOutSide) hasSimilar() bool { return h.similar.has(h.side.words) }
 
 // overlap returns the overlap of a pair with the held-out ones, and measures it.
 func (h *holdOut) overlap(p text.Pair) Overlap {
-	h.src.side.measure(p.Source)
-	h.tgt.side.measure(p.Target)
+	h.src.measure(p.Source)
+	h.tgt.measure(p.Target)
 	switch {
 	case h.src.hasEqual():
 		return EqualSource
@@ -148,8 +128,8 @@ func (h *holdOut) overlap(p text.Pair) Overlap {
 // choose chooses the held-out pairs.
 func (h *holdOut) choose(ctx context.Context) error {
 	for n := 2*(h.Valid+h.Test) + drawnMargin; ; n *= 8 {
-		d, err := h.draw(ctx, n)
-		if err != nil {
+		d := newDrawing(n, h.Seed)
+		if err := h.each(ctx, d.add); err != nil {
 			return err
 		}
 		candidates, all := d.pairs()
@@ -161,31 +141,15 @@ func (h *holdOut) choose(ctx context.Context) error {
 			return fmt.Errorf("found %d of %d pairs that do not resemble each other, expected at least %d to hold out", found, d.count, h.Valid+h.Test)
 		}
 	}
-	h.src.similar.optimize()
-	h.tgt.similar.optimize()
+	h.src.optimize()
+	h.tgt.optimize()
 	return nil
-}
-
-// draw returns the drawing of n pairs.
-func (h *holdOut) draw(ctx context.Context, n int) (*drawing, error) {
-	h.readings++
-	d := newDrawing(n, h.Seed)
-	for p, err := range h.pairs {
-		if err != nil {
-			return nil, err
-		}
-		d.add(p)
-		if err := h.progress(ctx, d.count); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
 }
 
 // assign assigns candidates to the sets, and returns the number of those that it assigned.
 func (h *holdOut) assign(candidates []drawn) (n int) {
 	h.sets = map[int]Set{}
-	h.src, h.tgt = newHeldOutSide(h.Similarity), newHeldOutSide(h.Similarity)
+	h.src, h.tgt = newSimilarity(h.Similarity), newSimilarity(h.Similarity)
 	for _, c := range candidates {
 		if n == h.Valid+h.Test {
 			break
@@ -204,32 +168,22 @@ func (h *holdOut) assign(candidates []drawn) (n int) {
 	return n
 }
 
-func (h *holdOut) progress(ctx context.Context, pairs int) error {
-	if pairs%progressEvery != 0 {
-		return nil
-	}
-	if h.Progress != nil {
-		h.Progress(h.readings, pairs)
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+// each calls do with each pair, and Progress from time to time.
+func (h *holdOut) each(ctx context.Context, do func(text.Pair) error) error {
+	h.readings++
+	n := 0
+	return text.Each(ctx, h.pairs, func(p text.Pair) error {
+		if n++; n%progressEvery == 0 && h.Progress != nil {
+			h.Progress(h.readings, n)
+		}
+		return do(p)
+	})
 }
 
 // divide calls visit with all pairs.
 func (h *holdOut) divide(ctx context.Context, visit func(text.Pair, Set, Overlap) error) (*HoldOutReport, error) {
-	h.readings++
 	r := new(HoldOutReport)
-	n := 0
-	for p, err := range h.pairs {
-		if err != nil {
-			return nil, err
-		}
-		n++
-		if err := h.progress(ctx, n); err != nil {
-			return nil, err
-		}
+	err := h.each(ctx, func(p text.Pair) error {
 		set, overlap := h.sets[p.Line], NoOverlap
 		if set == Train {
 			if overlap = h.overlap(p); overlap != NoOverlap {
@@ -238,10 +192,8 @@ func (h *holdOut) divide(ctx context.Context, visit func(text.Pair, Set, Overlap
 		}
 		r.Pairs[set]++
 		r.Removed[overlap]++
-		if err := visit(p, set, overlap); err != nil {
-			return nil, err
-		}
-	}
+		return visit(p, set, overlap)
+	})
 	r.Removed[NoOverlap] = 0
-	return r, nil
+	return r, err
 }

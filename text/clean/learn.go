@@ -7,7 +7,6 @@ import (
 	"sort"
 
 	"tfm/internal/hash"
-	"tfm/text"
 	"tfm/text/align"
 )
 
@@ -26,16 +25,18 @@ func (l *lexical) learn(ctx context.Context, c *cleaner) (ok bool, err error) {
 	for d := range l.directions {
 		ids := make([]align.Pair, len(all))
 		for i, j := range all {
-			ids[i] = j.ids[d]
+			ids[i] = j.inDirection(d)
 		}
 		lexicon := align.NewLexicon(len(l.sides[d].ids), len(l.sides[1-d].ids), align.Options{Limit: 1000, Threads: c.Threads})
 		const readings = 1 + iterations // of the pairs, in a direction
 		reading := d * readings
 		each := func(do func([]align.Pair)) error {
-			done := float64(reading) / (2 * readings)
-			reading++
 			do(ids)
-			return c.show(ctx, Progress{Stage: Learning, Pairs: len(all), Done: done})
+			if c.Progress != nil {
+				c.Progress(Progress{Stage: Learning, Pairs: len(all), Done: float64(reading) / (2 * readings)})
+			}
+			reading++
+			return context.Cause(ctx)
 		}
 		if err := lexicon.Learn(iterations, each); err != nil {
 			return false, err
@@ -49,9 +50,9 @@ func (l *lexical) learn(ctx context.Context, c *cleaner) (ok bool, err error) {
 	w := l.judge()
 	for i, j := range pairs {
 		const tries = 32
-		random, _ := withOtherTarget(pairs, i, tries, c.plausible)
-		w.each(j, true, (*evidence).addAligned)
-		w.each(random, false, (*evidence).addRandom)
+		other, _ := withOtherTarget(pairs, i, tries, c.plausible)
+		w.each(j, true, func(e *evidence, id int32, class, bin int) { e.add(aligned, id, class, bin) })
+		w.each(other, false, func(e *evidence, id int32, class, bin int) { e.add(random, id, class, bin) })
 	}
 	l.directions[0].units.learn()
 	l.directions[1].units.learn()
@@ -83,13 +84,13 @@ const (
 // large sample are in place of the pairs of their sources, so that as few translations of their
 // units are known as of those of misaligned pairs. In a small sample, where units are rare, this
 // would misjudge the pairs themselves; decoys in addition have lower scores, which is cautious.
-func (l *lexical) withDecoys(sampled []text.RepairedPair, plausible func(x, y int) bool) (pairs, decoys []*judged) {
+func (l *lexical) withDecoys(sampled []sampledPair, plausible func(x, y int) bool) (pairs, decoys []*judged) {
 	rate := max(smallDecoyRate, min(decoyRate, len(sampled)/minDecoys))
 	small := rate < decoyRate
 	var p pair
 	var apart []*judged // from which decoys are made
 	for i := range sampled {
-		p.RepairedPair = sampled[i]
+		p.RepairedPair = sampled[i].RepairedPair
 		p.measure()
 		j := l.prepare(&p)
 		if !small && isDecoy(i, rate) {
@@ -131,24 +132,15 @@ func withOtherTarget(pairs []*judged, i, tries int, plausible func(x, y int) boo
 }
 
 // count sets the vocabularies.
-func (l *lexical) count(pairs []text.RepairedPair) {
+func (l *lexical) count(pairs []sampledPair) {
 	for i := range l.sides {
 		v := &l.sides[i]
 		var d side
-		each := func(do func(k int)) {
-			for k, p := range pairs {
-				if i == 0 {
-					d.measure(p.Source)
-				} else {
-					d.measure(p.Target)
-				}
-				do(k)
-			}
-		}
 		type occurrence struct{ pairs, count, last int }
 		occurrences := map[word]occurrence{}
 		var order []word
-		each(func(k int) {
+		for k, p := range pairs {
+			d.measure([2]string{p.Source, p.Target}[i])
 			for _, unit := range d.units() {
 				n := occurrences[unit]
 				if n.count == 0 {
@@ -160,7 +152,7 @@ func (l *lexical) count(pairs []text.RepairedPair) {
 				n.count++
 				occurrences[unit] = n
 			}
-		})
+		}
 		v.ids = map[word]int32{}
 		for _, unit := range order {
 			if n := occurrences[unit]; n.pairs >= 2 {

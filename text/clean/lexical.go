@@ -38,10 +38,15 @@ type direction struct {
 
 // judged is a pair as units.
 type judged struct {
-	ids     [2]align.Pair // by direction, of the units with an id
-	units   [2][]word     // source, target
-	known   [2][]word     // units with an id
-	lengths [2]int        // logarithms of the characters
+	units   [2][]word  // source, target
+	known   [2][]word  // units with an id
+	ids     [2][]int32 // of known
+	lengths [2]int     // logarithms of the characters
+}
+
+// inDirection returns the pair whose target one of lexical.directions explains.
+func (j *judged) inDirection(d int) align.Pair {
+	return align.Pair{Source: j.ids[d], Target: j.ids[1-d]}
 }
 
 // prepare returns the units of a measured pair.
@@ -49,31 +54,23 @@ func (l *lexical) prepare(p *pair) *judged {
 	j := new(judged)
 	for side, d := range [2]*side{&p.src, &p.tgt} {
 		j.units[side] = slices.Clone(d.units())
-		var ids []int32
 		for _, unit := range j.units[side] {
 			if id, ok := l.sides[side].ids[unit]; ok {
-				ids = append(ids, id)
+				j.ids[side] = append(j.ids[side], id)
 				j.known[side] = append(j.known[side], unit)
 			}
 		}
-		if side == 0 {
-			j.ids[0].Source, j.ids[1].Target = ids, ids
-		} else {
-			j.ids[0].Target, j.ids[1].Source = ids, ids
-		}
+		j.lengths[side] = logOf(d.chars)
 	}
-	j.lengths = [2]int{logOf(p.src.chars), logOf(p.tgt.chars)}
 	return j
 }
 
 // withTarget returns the pair of the source of j and the target of other.
 func (j *judged) withTarget(other *judged) *judged {
-	return &judged{
-		ids:     [2]align.Pair{{Source: j.ids[0].Source, Target: other.ids[0].Target}, {Source: other.ids[1].Source, Target: j.ids[1].Target}},
-		units:   [2][]word{j.units[0], other.units[1]},
-		known:   [2][]word{j.known[0], other.known[1]},
-		lengths: [2]int{j.lengths[0], other.lengths[1]},
-	}
+	mixed := *j
+	mixed.units[1], mixed.known[1] = other.units[1], other.known[1]
+	mixed.ids[1], mixed.lengths[1] = other.ids[1], other.lengths[1]
+	return &mixed
 }
 
 // maxUnits is the limit of the units of a side that are judged.
@@ -107,11 +104,12 @@ func (w *judge) each(j *judged, own bool, do func(e *evidence, id int32, class, 
 			_, ok := slices.BinarySearch(w.sorted[d], unit)
 			return ok
 		}
-		p := w.scorers[d].Explain(&j.ids[d], own)
-		for i, id := range j.ids[d].Target {
-			bin := explanationBin(p[i] * float64(v.total) / float64(v.count[id]))
-			if copied(j.known[explained][i]) {
-				bin = copiedBin
+		pair := j.inDirection(d)
+		p := w.scorers[d].Explain(&pair, own)
+		for i, id := range pair.Target {
+			bin := copiedBin
+			if !copied(j.known[explained][i]) {
+				bin = explanationBin(p[i] * float64(v.total) / float64(v.count[id]))
 			}
 			do(e, id, bits.Len(uint(v.pairs[id]))-1, bin)
 		}

@@ -1,30 +1,27 @@
 package clean
 
-import "strings"
-
-// markup reports remains of HTML, XML and other markup.
-func (c *cleaner) markup(p *pair) bool { return hasMarkup(p.Source) || hasMarkup(p.Target) }
+import (
+	"strings"
+	"unicode"
+)
 
 // hasMarkup reports whether s has a tag, a comment, an entity, or the brackets of a wiki or of
 // subtitles. A word in angle brackets is a tag if HTML has it, or if it has a slash or attributes.
 func hasMarkup(s string) bool {
-	for i := 0; i < len(s); i++ {
-		found := false
-		switch s[i] {
-		case '<':
-			found = isTag(s[i+1:])
-		case '&':
-			found = isEntity(s[i+1:])
-		case '{':
-			found = strings.HasPrefix(s[i:], `{\`) || strings.HasPrefix(s[i:], "{{") && strings.Contains(s[i:], "}}")
-		case '[':
-			found = strings.HasPrefix(s[i:], "[[") && strings.Contains(s[i:], "]]")
-		}
-		if found {
+	if strings.Contains(s, `{\`) || hasBrackets(s, "{{", "}}") || hasBrackets(s, "[[", "]]") {
+		return true
+	}
+	for i := range len(s) {
+		if s[i] == '<' && isTag(s[i+1:]) || s[i] == '&' && isEntity(s[i+1:]) {
 			return true
 		}
 	}
 	return false
+}
+
+func hasBrackets(s, open, end string) bool {
+	_, rest, ok := strings.Cut(s, open)
+	return ok && strings.Contains(rest, end)
 }
 
 // maxTag is the limit of the bytes of a tag.
@@ -42,7 +39,7 @@ func isTag(s string) bool {
 	tag := s[:end]
 	name := strings.TrimSuffix(strings.TrimPrefix(tag, "/"), "/")
 	n := 0
-	for n < len(name) && (isLetter(name[n]) || n > 0 && (isDigit(rune(name[n])) || strings.IndexByte("-_:.", name[n]) >= 0)) {
+	for n < len(name) && (isLetter(name[n]) || n > 0 && (unicode.IsDigit(rune(name[n])) || strings.IndexByte("-_:.", name[n]) >= 0)) {
 		n++
 	}
 	if n == 0 {

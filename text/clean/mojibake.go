@@ -1,17 +1,15 @@
 package clean
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// mojibake reports UTF-8 that was read as Latin-1 or Windows-1252 and encoded again, such as "Ã¤"
-// for "ä" or "â€™" for "’".
-func (c *cleaner) mojibake(p *pair) bool { return isMojibake(p.Source) || isMojibake(p.Target) }
-
-// isMojibake reports whether s has characters whose bytes in Windows-1252 or Latin-1 are the UTF-8
-// of another character: once, if such a sequence hardly occurs in other text, otherwise twice. An
-// accented letter before punctuation, as in “Spaß”, does not count.
+// isMojibake reports whether s has UTF-8 that was read as Latin-1 or Windows-1252 and encoded
+// again, such as "Ã¤" for "ä" or "â€™" for "’": characters whose bytes in one of these are the
+// UTF-8 of another character. One is enough if such a sequence hardly occurs in other text,
+// otherwise it takes two. An accented letter before punctuation, as in “Spaß”, does not count.
 func isMojibake(s string) bool {
 	doubtful := 0
 	for i := 0; i < len(s); {
@@ -47,24 +45,19 @@ func isMojibake(s string) bool {
 // Windows-1252, and their length in bytes. The length is 0 if they are no UTF-8 of a character
 // above ASCII.
 func decodeTwice(s string) (rune, int) {
-	var bytes [utf8.UTFMax]byte
-	n, length := 0, 0
-	for n < len(bytes) {
-		r, size := utf8.DecodeRuneInString(s[length:])
+	bytes := make([]byte, 0, utf8.UTFMax)
+	for i, r := range s {
 		b, ok := windows1252(r)
-		if !ok || size == 0 {
-			return 0, 0
+		if !ok {
+			break
 		}
-		bytes[n] = b
-		n++
-		length += size
-		if utf8.FullRune(bytes[:n]) {
-			decoded, size := utf8.DecodeRune(bytes[:n])
-			if size != n || n == 1 {
-				return 0, 0
-			}
-			return decoded, length
+		if bytes = append(bytes, b); !utf8.FullRune(bytes) {
+			continue
 		}
+		if decoded, size := utf8.DecodeRune(bytes); size > 1 && size == len(bytes) {
+			return decoded, i + utf8.RuneLen(r)
+		}
+		break
 	}
 	return 0, 0
 }
@@ -75,15 +68,8 @@ func windows1252(r rune) (byte, bool) {
 	if 0x80 <= r && r <= 0xFF {
 		return byte(r), true
 	}
-	if r == utf8.RuneError {
-		return 0, false
-	}
-	for i, c := range punctuation1252 {
-		if r == c {
-			return byte(0x80 + i), true
-		}
-	}
-	return 0, false
+	i := slices.Index(punctuation1252[:], r)
+	return byte(0x80 + i), i >= 0
 }
 
 // punctuation1252 are the characters of the bytes 0x80 to 0x9F of Windows-1252; 0: none.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -18,14 +19,14 @@ func (c *cleaner) numbers(p *pair) bool {
 		return false
 	}
 	src, tgt := parseNumbers(p.Source), parseNumbers(p.Target)
-	left, right := withoutCommon(src, slices.Clone(tgt))
+	left, right := withoutEqual(src, slices.Clone(tgt), sameKey)
 	if len(left)+len(right) == 0 {
 		return false
 	}
-	left, right = withoutCommon(groups(left), groups(right))
+	left, right = withoutEqual(groups(left), groups(right), sameKey)
 	left = withoutKnown(left, groups(tgt), p.Target)
 	right = withoutKnown(right, groups(src), p.Source)
-	left, right = withoutRelated(left, right)
+	left, right = withoutEqual(left, right, related)
 	if len(left) > 0 && len(right) > 0 {
 		return true
 	}
@@ -53,7 +54,7 @@ const maxNumbers = 100
 func parseNumbers(s string) (list []number) {
 	for i := 0; i < len(s) && len(list) < maxNumbers; {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if !isDigit(r) {
+		if !unicode.IsDigit(r) {
 			i += size
 			continue
 		}
@@ -96,7 +97,7 @@ func parseDigits(s string, i int) (string, int) {
 	var digits []byte
 	for i < len(s) {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if !isDigit(r) {
+		if !unicode.IsDigit(r) {
 			break
 		}
 		digits = append(digits, byte('0'+digitValue(r)))
@@ -115,11 +116,11 @@ func groups(list []number) (single []number) {
 	return single
 }
 
-// withoutCommon returns two lists without the numbers that both have, as often as both have them.
-func withoutCommon(a, b []number) (left, right []number) {
+// withoutEqual returns two lists without the numbers that both have, as often as both have them.
+func withoutEqual(a, b []number, equal func(n, m number) bool) (left, right []number) {
 	right = b
 	for _, n := range a {
-		if i := slices.IndexFunc(right, func(m number) bool { return m.key() == n.key() }); i >= 0 {
+		if i := slices.IndexFunc(right, func(m number) bool { return equal(n, m) }); i >= 0 {
 			right = slices.Delete(right, i, i+1)
 		} else {
 			left = append(left, n)
@@ -136,37 +137,22 @@ func withoutKnown(list, other []number, otherText string) []number {
 		chinese = chineseNumbers(otherText)
 	}
 	return slices.DeleteFunc(list, func(n number) bool {
-		return slices.Contains(chinese, n.key()) || slices.ContainsFunc(other, func(m number) bool { return m.key() == n.key() })
+		return slices.Contains(chinese, n.key()) || slices.ContainsFunc(other, func(m number) bool { return sameKey(n, m) })
 	})
 }
 
-// withoutRelated returns two lists without hours of the clocks of 12 and 24 hours, and years with
-// and without their century.
-func withoutRelated(a, b []number) (left, right []number) {
-	right = b
-	for _, n := range a {
-		i := slices.IndexFunc(right, func(m number) bool { return sameHour(n.digits, m.digits) || sameYear(n.digits, m.digits) })
-		if i >= 0 {
-			right = slices.Delete(right, i, i+1)
-		} else {
-			left = append(left, n)
-		}
-	}
-	return left, right
-}
+func sameKey(n, m number) bool { return n.key() == m.key() }
+
+// related reports whether n and m can be the same hour on clocks of 12 and 24 hours, or the same
+// year with and without its century.
+func related(n, m number) bool { return sameHour(n.digits, m.digits) || sameYear(n.digits, m.digits) }
 
 func sameHour(a, b string) bool {
 	if len(a) > 2 || len(b) > 2 {
 		return false
 	}
-	value := func(s string) int {
-		n := 0
-		for _, c := range s {
-			n = 10*n + int(c-'0')
-		}
-		return n
-	}
-	x, y := value(a), value(b)
+	x, _ := strconv.Atoi(a) // has ASCII digits only
+	y, _ := strconv.Atoi(b)
 	return max(x, y) <= 24 && max(x, y)-min(x, y) == 12
 }
 
@@ -178,6 +164,8 @@ const (
 	chineseDigits = "〇一二三四五六七八九"
 	chineseUnits  = "十百千万亿"
 )
+
+var chineseVariants = strings.NewReplacer("零", "〇", "○", "〇", "两", "二", "兩", "二", "萬", "万", "億", "亿")
 
 // chineseNumbers returns the significant digits of the numbers in Chinese characters.
 func chineseNumbers(s string) (keys []string) {
@@ -195,17 +183,7 @@ func chineseNumbers(s string) (keys []string) {
 		}
 		digits, value, section, digit, units, inside = digits[:0], 0, 0, -1, false, false
 	}
-	for _, r := range s {
-		switch r {
-		case '零', '○':
-			r = '〇'
-		case '两', '兩':
-			r = '二'
-		case '萬':
-			r = '万'
-		case '億':
-			r = '亿'
-		}
+	for _, r := range chineseVariants.Replace(s) {
 		d, u := strings.IndexRune(chineseDigits, r), strings.IndexRune(chineseUnits, r)
 		switch {
 		case d >= 0:
@@ -213,21 +191,16 @@ func chineseNumbers(s string) (keys []string) {
 			digits = append(digits, byte('0'+digit))
 		case u >= 0 && value < 1e10:
 			inside, units = true, true
-			switch u / len("十") {
-			case 0, 1, 2:
-				unit := []int64{10, 100, 1000}[u/len("十")]
+			switch unit := []int64{10, 100, 1000, 1e4, 1e8}[u/len("十")]; r {
+			default:
 				if digit < 0 {
 					digit = 1
 				}
 				section += int64(digit) * unit
-			default:
-				section += int64(max(digit, 0))
-				if r == '万' {
-					value += max(section, 1) * 1e4
-				} else {
-					value = max(value+section, 1) * 1e8
-				}
-				section = 0
+			case '万':
+				value, section = value+max(section+int64(max(digit, 0)), 1)*unit, 0
+			case '亿':
+				value, section = max(value+section+int64(max(digit, 0)), 1)*unit, 0
 			}
 			digit = -1
 		default:

@@ -19,12 +19,15 @@ const (
 // sample is a sample of the pairs of a corpus in bounded memory, in their order. A line number
 // decides with the seed 0 of a hash whether a pair is in it.
 type sample struct {
-	pairs []text.RepairedPair
+	pairs []sampledPair
 	bits  int // one of 1<<bits pairs is in the sample
-	bytes int
 
+	bytes, cooccurrences int // of pairs
+}
+
+type sampledPair struct {
+	text.RepairedPair
 	cooccurrences int
-	sizes         []int // co-occurrences of each pair
 }
 
 // has reports whether the pair on a line is in the sample if it has no fault.
@@ -32,10 +35,10 @@ func (s *sample) has(line int) bool { return hash.Mix(uint64(line))>>(64-s.bits)
 
 // add adds a pair that has reports.
 func (s *sample) add(p *pair) {
-	size := len(p.src.units()) * len(p.tgt.units())
-	s.pairs, s.sizes = append(s.pairs, p.RepairedPair), append(s.sizes, size)
-	s.bytes += p.Bytes
-	s.cooccurrences += size
+	q := sampledPair{p.RepairedPair, len(p.src.units()) * len(p.tgt.units())}
+	s.pairs = append(s.pairs, q)
+	s.bytes += q.Bytes
+	s.cooccurrences += q.cooccurrences
 	for s.bytes > maxSampleBytes || s.cooccurrences > maxCooccurrences || len(s.pairs) > maxSampled {
 		s.halve()
 	}
@@ -44,20 +47,10 @@ func (s *sample) add(p *pair) {
 // halve keeps half of the pairs.
 func (s *sample) halve() {
 	s.bits++
-	pairs, sizes := s.pairs, s.sizes
-	s.pairs, s.sizes, s.bytes, s.cooccurrences = s.pairs[:0], s.sizes[:0], 0, 0
-	for i, p := range pairs {
-		if s.has(p.Line) {
-			s.pairs, s.sizes = append(s.pairs, p), append(s.sizes, sizes[i])
-			s.bytes += p.Bytes
-			s.cooccurrences += sizes[i]
-		}
+	s.pairs = slices.DeleteFunc(s.pairs, func(p sampledPair) bool { return !s.has(p.Line) })
+	s.bytes, s.cooccurrences = 0, 0
+	for _, p := range s.pairs {
+		s.bytes += p.Bytes
+		s.cooccurrences += p.cooccurrences
 	}
-	clear(pairs[len(s.pairs):])
-}
-
-// remove removes the pairs for which drop returns true.
-func (s *sample) remove(drop func(*text.RepairedPair) bool) {
-	s.pairs = slices.DeleteFunc(s.pairs, func(p text.RepairedPair) bool { return drop(&p) })
-	s.sizes = nil
 }

@@ -26,11 +26,13 @@ func shingles(list []uint64, words []word) []uint64 {
 	return list[:start+len(slices.Compact(list[start:]))]
 }
 
-// similarity finds sentences that resemble one of a set: the Jaccard index of their shingles is at
-// least min. It compares exactly, and only with sentences that share a rare shingle.
+// similarity finds sentences that equal one of a set, or resemble one: the Jaccard index of their
+// shingles is at least min. It compares exactly, and only with sentences that share a rare shingle.
 type similarity struct {
-	min  float64
-	sets [][]uint64 // shingles of the sentences of the set
+	side  // the sentence that is compared
+	equal map[uint64]bool
+	min   float64
+	sets  [][]uint64 // shingles of the sentences of the set
 
 	// The sentences of the set by their first shingles. A similar sentence has at least min·n
 	// of their n shingles, and so one of the first (1-min)·n + 1.
@@ -42,12 +44,13 @@ type similarity struct {
 }
 
 func newSimilarity(min float64) *similarity {
-	return &similarity{min: min, byShingle: map[uint64][]int32{}}
+	return &similarity{min: min, equal: map[uint64]bool{}, byShingle: map[uint64][]int32{}}
 }
 
-// add adds a sentence to the set.
-func (s *similarity) add(words []word) {
-	s.sets = append(s.sets, shingles(nil, words))
+// add adds the measured sentence to the set.
+func (s *similarity) add() {
+	s.equal[hashWords(s.words)] = true
+	s.sets = append(s.sets, shingles(nil, s.words))
 	s.asked = append(s.asked, 0)
 	s.index(len(s.sets)-1, s.sets[len(s.sets)-1])
 }
@@ -80,10 +83,13 @@ func (s *similarity) optimize() {
 	}
 }
 
-// has reports whether a sentence resembles one of the set.
-func (s *similarity) has(words []word) bool {
+// hasEqual reports whether the measured sentence equals one of the set.
+func (s *similarity) hasEqual() bool { return s.equal[hashWords(s.words)] }
+
+// hasSimilar reports whether the measured sentence resembles one of the set.
+func (s *similarity) hasSimilar() bool {
 	s.asks++
-	s.probe = shingles(s.probe[:0], words)
+	s.probe = shingles(s.probe[:0], s.words)
 	for _, x := range s.probe {
 		for _, i := range s.byShingle[x] {
 			if s.asked[i] == s.asks {

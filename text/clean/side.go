@@ -93,10 +93,10 @@ func (d *side) measure(s string) {
 			w.add(r, wideFlag)
 			w.end()
 			length, counted = 0, false
-		case class != script.None || isDigit(r):
+		case class != script.None || unicode.IsDigit(r):
 			if class != script.None {
 				d.letters[class]++
-				w.add(lower(r), letterFlag)
+				w.add(unicode.ToLower(r), letterFlag)
 			} else {
 				d.digits++
 				w.add('0'+rune(digitValue(r)), digitFlag)
@@ -155,42 +155,18 @@ func (d *side) length() int {
 	return length
 }
 
-// lower returns a letter in lower case.
-func lower(r rune) rune {
-	if r < utf8.RuneSelf {
-		return r | 0x20
-	}
-	return unicode.ToLower(r)
-}
-
 // insideWord reports whether a character that is neither letter nor digit ends no word: a combining
 // mark, a joiner or a soft hyphen.
 func insideWord(r rune) bool {
 	return r >= utf8.RuneSelf && (r == '\u00AD' || r == '\u200C' || r == '\u200D' || unicode.Is(unicode.Mn, r))
 }
 
-func isDigit(r rune) bool {
-	if r < utf8.RuneSelf {
-		return '0' <= r && r <= '9'
-	}
-	return unicode.IsDigit(r)
-}
-
 // digitValue returns the value of a decimal digit of any script. The digits of a script are ten
 // consecutive characters.
 func digitValue(r rune) int {
-	if r < utf8.RuneSelf {
-		return int(r - '0')
+	before := 0 // consecutive digits before r
+	for unicode.IsDigit(r - rune(before) - 1) {
+		before++
 	}
-	for _, t := range unicode.Nd.R16 {
-		if rune(t.Lo) <= r && r <= rune(t.Hi) {
-			return int(r-rune(t.Lo)) % 10
-		}
-	}
-	for _, t := range unicode.Nd.R32 {
-		if rune(t.Lo) <= r && r <= rune(t.Hi) {
-			return int(r-rune(t.Lo)) % 10
-		}
-	}
-	return 0
+	return before % 10
 }

@@ -68,66 +68,49 @@ func (h *HeldOut) Choose(ctx context.Context, pairs iter.Seq2[text.Pair, error],
 			return nil
 		}
 		h.drawing = newDrawing(maxDrawn, heldOutSeed)
-		if err := each(ctx, pairs, h.drawing.add); err != nil {
+		if err := text.Each(ctx, pairs, h.drawing.add); err != nil {
 			return err
 		}
 	}
 }
 
-// each calls do with each pair.
-func each(ctx context.Context, pairs iter.Seq2[text.Pair, error], do func(text.Pair)) error {
-	for p, err := range pairs {
-		if err != nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		do(p)
-	}
-	return nil
-}
+// foldedKeys are the hashes of a pair by which near-duplicates and repetitions are found: of the
+// words of the source and of the target, and of the text of both.
+type foldedKeys [3]uint64
 
-// foldedKeys are the hashes of a pair by which near-duplicates and repetitions are found.
-type foldedKeys struct{ source, target, pair uint64 }
-
-// folder computes foldedKeys.
-type folder struct{ side side }
-
-func (f *folder) keys(p text.Pair) foldedKeys {
-	f.side.measure(p.Source)
-	source := hashWords(f.side.words)
-	f.side.measure(p.Target)
-	return foldedKeys{source, hashWords(f.side.words), hash.Pair(p.Source, p.Target)}
+// foldedKeys measures p.
+func (d *side) foldedKeys(p text.Pair) foldedKeys {
+	d.measure(p.Source)
+	source := hashWords(d.words)
+	d.measure(p.Target)
+	return foldedKeys{source, hashWords(d.words), hash.Pair(p.Source, p.Target)}
 }
 
 // rankAll returns the rank of each drawn pair among all pairs.
 func rankAll(ctx context.Context, pairs iter.Seq2[text.Pair, error], list []drawn) ([]similarityRank, error) {
-	var f folder
-	var counts [3]hashCounts // of the keys of list: sources, targets, pairs
-	for i := range counts {
-		counts[i] = hashCounts{}
-	}
+	var d side
+	counts := [3]hashCounts{{}, {}, {}} // of the keys of list
 	keys := make([]foldedKeys, len(list))
 	for i, p := range list {
-		k := f.keys(p.Pair)
-		keys[i] = k
-		counts[0][k.source], counts[1][k.target], counts[2][k.pair] = 0, 0, 0
+		keys[i] = d.foldedKeys(p.Pair)
+		for j, key := range keys[i] {
+			counts[j][key] = 0
+		}
 	}
-	err := each(ctx, pairs, func(p text.Pair) {
-		k := f.keys(p)
-		for i, key := range [3]uint64{k.source, k.target, k.pair} {
-			if _, ok := counts[i][key]; ok {
-				counts[i].add(key)
+	err := text.Each(ctx, pairs, func(p text.Pair) error {
+		for j, key := range d.foldedKeys(p) {
+			if _, ok := counts[j][key]; ok {
+				counts[j].add(key)
 			}
 		}
+		return nil
 	})
 	ranks := make([]similarityRank, len(list))
 	for i, k := range keys {
 		switch {
-		case counts[2][k.pair] > 1:
+		case counts[2][k[2]] > 1:
 			ranks[i] = repeatedPair
-		case counts[0][k.source] > 1 || counts[1][k.target] > 1:
+		case counts[0][k[0]] > 1 || counts[1][k[1]] > 1:
 			ranks[i] = nearPair
 		}
 	}
