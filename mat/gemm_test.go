@@ -262,7 +262,7 @@ func TestEveryKernelIsReached(t *testing.T) {
 	defer func(l limits) { machineLimits = l }(machineLimits)
 	forEachKernel(t, func(t *testing.T) {
 		if kernel == generic {
-			t.Skip("portable Go: no kernels")
+			return // without a table of kernels
 		}
 		set, calls := kernelsOf[kernel], map[*gemmKernel]int{}
 		all := []*gemmKernel{set.strips, set.fewRows, set.small, set.columns, set.row}
