@@ -15,19 +15,14 @@ import (
 	"tfm/translate"
 )
 
-func alignHeadsCommand() cli.Command {
-	return cli.Command{
-		Name: "align-heads",
-		Setup: func(f *cli.Flags) cli.Action {
-			var c alignHeads
-			c.model.PathFlag(f)
-			c.files = filter.CorpusFlags(f)
-			f.StringVar(&c.out, "o", "", "model `file` to write")
-			f.BoolVar(&c.force, "force", false, "replace an existing model")
-			cli.ThreadsFlag(f, &c.model.Threads)
-			return c.run
-		},
-	}
+func alignHeadsCommand(f *cli.Flags) cli.Action {
+	var c alignHeads
+	c.model.PathFlag(f)
+	c.files = filter.CorpusFlags(f)
+	f.StringVar(&c.out, "o", "", "model `file` to write")
+	f.BoolVar(&c.force, "force", false, "replace an existing model")
+	cli.ThreadsFlag(f, &c.model.Threads)
+	return c.run
 }
 
 // alignHeads is the command with its flags.
@@ -38,10 +33,7 @@ type alignHeads struct {
 	force bool
 }
 
-func (c *alignHeads) run(ctx context.Context, args []string) error {
-	if err := cli.NoArguments(args); err != nil {
-		return err
-	}
+func (c *alignHeads) run(ctx context.Context, _ []string) error {
 	if err := c.files.Check(); err != nil {
 		return err
 	}

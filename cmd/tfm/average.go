@@ -19,16 +19,11 @@ import (
 	"tfm/train"
 )
 
-func averageCommand() cli.Command {
-	return cli.Command{
-		Name: "average",
-		Setup: func(f *cli.Flags) cli.Action {
-			var a average
-			f.StringVar(&a.out, "o", "", "model `file` to write")
-			f.BoolVar(&a.force, "force", false, "replace an existing model")
-			return a.run
-		},
-	}
+func averageCommand(f *cli.Flags) cli.Action {
+	var a average
+	f.StringVar(&a.out, "o", "", "model `file` to write")
+	f.BoolVar(&a.force, "force", false, "replace an existing model")
+	return a.run
 }
 
 // average is the command with its flags, and the mean that it writes.

@@ -19,21 +19,16 @@ import (
 	"tfm/model/decode"
 )
 
-func benchCommand() cli.Command {
-	return cli.Command{
-		Name: "bench",
-		Setup: func(f *cli.Flags) cli.Action {
-			var b benchmark
-			f.StringVar(&b.only, "only", "", "`parts` to measure, separated by commas: "+strings.Join(benchGroups(), ", ")+"; or single lines of them: "+
-				strings.Join(benchNames(), ", "))
-			f.BoolVar(&b.quick, "quick", false, "measure one round, on -threads only")
-			f.BoolVar(&b.json, "json", false, "print JSON")
-			f.StringVar(&b.lengths, "lengths", "", "`file` of sentence lengths for tiny: lines with the number of source tokens, tab, target tokens, EOS included")
-			f.BoolVar(&b.here, "here", false, "measure in this process, on -threads only, for a profiler; peak memory is then of all parts so far")
-			cli.ThreadsFlag(f, &b.threads)
-			return b.run
-		},
-	}
+func benchCommand(f *cli.Flags) cli.Action {
+	var b benchmark
+	f.StringVar(&b.only, "only", "", "`parts` to measure, separated by commas: "+strings.Join(benchGroups(), ", ")+"; or single lines of them: "+
+		strings.Join(benchNames(), ", "))
+	f.BoolVar(&b.quick, "quick", false, "measure one round, on -threads only")
+	f.BoolVar(&b.json, "json", false, "print JSON")
+	f.StringVar(&b.lengths, "lengths", "", "`file` of sentence lengths for tiny: lines with the number of source tokens, tab, target tokens, EOS included")
+	f.BoolVar(&b.here, "here", false, "measure in this process, on -threads only, for a profiler; peak memory is then of all parts so far")
+	cli.ThreadsFlag(f, &b.threads)
+	return b.run
 }
 
 type benchmark struct {
@@ -137,10 +132,7 @@ func (b *benchmark) effort(most time.Duration) bench.Effort {
 	return bench.Effort{Rounds: 5, Time: most}
 }
 
-func (b *benchmark) run(ctx context.Context, args []string) error {
-	if err := cli.NoArguments(args); err != nil {
-		return err
-	}
+func (b *benchmark) run(ctx context.Context, _ []string) error {
 	parts, err := b.chosen()
 	if err != nil {
 		return err

@@ -15,22 +15,17 @@ import (
 	"tfm/text/clean"
 )
 
-func cleanCommand() cli.Command {
-	return cli.Command{
-		Name: "clean",
-		Setup: func(f *cli.Flags) cli.Action {
-			c := cleaning{Options: clean.DefaultOptions()}
-			f.Group("Files")
-			c.files = filter.CorpusFlags(f)
-			f.StringVar(&c.out, "o", "", "`folder` to write the kept pairs to")
-			f.StringVar(&c.dropped, "dropped", "", "`file` to write the dropped pairs to, .gz too")
-			f.BoolVar(&c.dryRun, "dry-run", false, "count only")
-			c.faultFlags(f)
-			f.Group("Machine")
-			cli.ThreadsFlag(f, &c.Threads)
-			return c.run
-		},
-	}
+func cleanCommand(f *cli.Flags) cli.Action {
+	c := cleaning{Options: clean.DefaultOptions()}
+	f.Group("Files")
+	c.files = filter.CorpusFlags(f)
+	f.StringVar(&c.out, "o", "", "`folder` to write the kept pairs to")
+	f.StringVar(&c.dropped, "dropped", "", "`file` to write the dropped pairs to, .gz too")
+	f.BoolVar(&c.dryRun, "dry-run", false, "count only")
+	c.faultFlags(f)
+	f.Group("Machine")
+	cli.ThreadsFlag(f, &c.Threads)
+	return c.run
 }
 
 // cleaning is the command with its flags.
@@ -72,10 +67,7 @@ func (c *cleaning) faultFlags(f *cli.Flags) {
 }
 
 // check reports wrong usage.
-func (c *cleaning) check(args []string) error {
-	if err := cli.NoArguments(args); err != nil {
-		return err
-	}
+func (c *cleaning) check() error {
 	if err := c.files.Check(); err != nil {
 		return err
 	}
@@ -103,8 +95,8 @@ func (c *cleaning) outputs() (paths []string) {
 }
 
 // run cleans the corpus and prints the table.
-func (c *cleaning) run(ctx context.Context, args []string) error {
-	if err := c.check(args); err != nil {
+func (c *cleaning) run(ctx context.Context, _ []string) error {
+	if err := c.check(); err != nil {
 		return err
 	}
 	progress := terminal.NewProgress(os.Stderr)

@@ -22,20 +22,15 @@ import (
 	"tfm/translate"
 )
 
-func demoCommand() cli.Command {
-	return cli.Command{
-		Name: "demo",
-		Setup: func(f *cli.Flags) cli.Action {
-			d := demo{options: demoOptions()}
-			f.IntVar(&d.options.Steps, "steps", d.options.Steps, "training steps")
-			f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "seed of the initial weights and the order of the pairs")
-			f.IntVar(&d.heldOut, "held-out", grammar.HeldOutPairs, "number of held-out sentences to translate")
-			f.StringVar(&d.out, "o", "", "`file` to write the model to; without it the model is not saved")
-			f.BoolVar(&d.force, "force", false, "replace an existing model")
-			cli.ThreadsFlag(f, &d.threads)
-			return d.run
-		},
-	}
+func demoCommand(f *cli.Flags) cli.Action {
+	d := demo{options: demoOptions()}
+	f.IntVar(&d.options.Steps, "steps", d.options.Steps, "training steps")
+	f.Uint64Var(&d.options.Seed, "seed", d.options.Seed, "seed of the initial weights and the order of the pairs")
+	f.IntVar(&d.heldOut, "held-out", grammar.HeldOutPairs, "number of held-out sentences to translate")
+	f.StringVar(&d.out, "o", "", "`file` to write the model to; without it the model is not saved")
+	f.BoolVar(&d.force, "force", false, "replace an existing model")
+	cli.ThreadsFlag(f, &d.threads)
+	return d.run
 }
 
 // demo is the command with its flags.
@@ -58,10 +53,7 @@ func demoOptions() train.Options {
 	return o
 }
 
-func (d *demo) run(ctx context.Context, args []string) error {
-	if err := cli.NoArguments(args); err != nil {
-		return err
-	}
+func (d *demo) run(ctx context.Context, _ []string) error {
 	if err := d.check(); err != nil {
 		return err
 	}

@@ -2,8 +2,8 @@
 // with it.
 //
 // main.go holds the table of subcommands. Every subcommand has one file (train.go, translate.go,
-// …) with a struct whose fields are the flags and whose method run is the command, and its help in
-// the folder help. The packages in internal know no command:
+// …) with a struct whose fields are the flags, a function that declares them, and the method run,
+// which is the command. Its help is in the folder help. The packages in internal know no command:
 //
 //	cli         the command line: subcommands, help, completion, exit codes, signals
 //	settings    the settings of a training: flags, files, recipes, and their precedence

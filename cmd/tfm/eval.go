@@ -20,24 +20,19 @@ import (
 	"tfm/translate"
 )
 
-func evalCommand() cli.Command {
-	return cli.Command{
-		Name: "eval",
-		Setup: func(f *cli.Flags) cli.Action {
-			c := evaluation{given: f.Given}
-			c.model.PathFlag(f)
-			f.StringVar(&c.src, "src", "", "`file` of source sentences, one a line")
-			c.scores = scoring.Flags(f)
-			f.StringVar(&c.out, "o", "", "`file` to write the translations to")
-			f.Group("Search")
-			c.search = settings.SearchFlags(f, decode.DefaultOptions().Beam)
-			f.Group("Machine")
-			c.model.Int8Flag(f)
-			c.model.ShortlistFlag(f)
-			cli.ThreadsFlag(f, &c.model.Threads)
-			return c.run
-		},
-	}
+func evalCommand(f *cli.Flags) cli.Action {
+	c := evaluation{given: f.Given}
+	c.model.PathFlag(f)
+	f.StringVar(&c.src, "src", "", "`file` of source sentences, one a line")
+	c.scores = scoring.Flags(f)
+	f.StringVar(&c.out, "o", "", "`file` to write the translations to")
+	f.Group("Search")
+	c.search = settings.SearchFlags(f, decode.DefaultOptions().Beam)
+	f.Group("Machine")
+	c.model.Int8Flag(f)
+	c.model.ShortlistFlag(f)
+	cli.ThreadsFlag(f, &c.model.Threads)
+	return c.run
 }
 
 // evaluation is the command with its flags.
@@ -50,10 +45,7 @@ type evaluation struct {
 }
 
 // check reports wrong usage, and files that cannot be read or written.
-func (c *evaluation) check(args []string) error {
-	if err := cli.NoArguments(args); err != nil {
-		return err
-	}
+func (c *evaluation) check() error {
 	if c.src == "" || len(c.scores.References) == 0 {
 		return cli.Usagef("-src and -ref are needed")
 	}
@@ -72,8 +64,8 @@ func (c *evaluation) check(args []string) error {
 	return cli.CheckOutput(c.out, append([]string{c.model.Path, c.src}, c.scores.References...)...)
 }
 
-func (c *evaluation) run(ctx context.Context, args []string) error {
-	if err := c.check(args); err != nil {
+func (c *evaluation) run(ctx context.Context, _ []string) error {
+	if err := c.check(); err != nil {
 		return err
 	}
 	texts, err := scoring.ReadFiles(append([]string{c.src}, c.scores.References...))

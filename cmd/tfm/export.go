@@ -14,20 +14,15 @@ import (
 	"tfm/model/convert"
 )
 
-func exportCommand() cli.Command {
-	return cli.Command{
-		Name: "export",
-		Setup: func(f *cli.Flags) cli.Action {
-			var c exporter
-			f.StringVar(&c.format, "format", "", "format to write:\n  marian-hf    transformers, MarianMTModel\n  ctranslate2  CTranslate2\n"+
-				"  argos        Argos Translate, a file OUT.argosmodel\n  pytorch      torch.nn.Transformer, with a program that loads it").
-				Choices("marian-hf", "ctranslate2", "argos", "pytorch")
-			f.StringVar(&c.out, "o", "", "`folder` to write; or a file .argosmodel")
-			c.languages.flags(f)
-			f.BoolVar(&c.force, "force", false, "write into a folder that has files, or replace a file")
-			return c.run
-		},
-	}
+func exportCommand(f *cli.Flags) cli.Action {
+	var c exporter
+	f.StringVar(&c.format, "format", "", "format to write:\n  marian-hf    transformers, MarianMTModel\n  ctranslate2  CTranslate2\n"+
+		"  argos        Argos Translate, a file OUT.argosmodel\n  pytorch      torch.nn.Transformer, with a program that loads it").
+		Choices("marian-hf", "ctranslate2", "argos", "pytorch")
+	f.StringVar(&c.out, "o", "", "`folder` to write; or a file .argosmodel")
+	c.languages.flags(f)
+	f.BoolVar(&c.force, "force", false, "write into a folder that has files, or replace a file")
+	return c.run
 }
 
 // exporter is the command with its flags.

@@ -15,23 +15,18 @@ import (
 	"tfm/text/clean"
 )
 
-func holdOutCommand() cli.Command {
-	return cli.Command{
-		Name: "hold-out",
-		Setup: func(f *cli.Flags) cli.Action {
-			h := holdingOut{HoldOutOptions: clean.DefaultHoldOutOptions()}
-			f.Group("Files")
-			h.files = filter.CorpusFlags(f)
-			f.StringVar(&h.out, "o", "", "`folder` to write to")
-			f.StringVar(&h.removed, "removed", "", "`file` to write the removed pairs to, .gz too")
-			f.Group("Sets")
-			f.IntVar(&h.Valid, "valid", h.Valid, "validation pairs")
-			f.IntVar(&h.Test, "test", h.Test, "test pairs")
-			f.Float64Var(&h.Similarity, "similarity", h.Similarity, "least Jaccard index of sentences that resemble each other; 1: equal sets")
-			f.Uint64Var(&h.Seed, "seed", h.Seed, "seed of the choice")
-			return h.run
-		},
-	}
+func holdOutCommand(f *cli.Flags) cli.Action {
+	h := holdingOut{HoldOutOptions: clean.DefaultHoldOutOptions()}
+	f.Group("Files")
+	h.files = filter.CorpusFlags(f)
+	f.StringVar(&h.out, "o", "", "`folder` to write to")
+	f.StringVar(&h.removed, "removed", "", "`file` to write the removed pairs to, .gz too")
+	f.Group("Sets")
+	f.IntVar(&h.Valid, "valid", h.Valid, "validation pairs")
+	f.IntVar(&h.Test, "test", h.Test, "test pairs")
+	f.Float64Var(&h.Similarity, "similarity", h.Similarity, "least Jaccard index of sentences that resemble each other; 1: equal sets")
+	f.Uint64Var(&h.Seed, "seed", h.Seed, "seed of the choice")
+	return h.run
 }
 
 // holdingOut is the command with its flags.
@@ -42,10 +37,7 @@ type holdingOut struct {
 }
 
 // check reports wrong usage.
-func (h *holdingOut) check(args []string) error {
-	if err := cli.NoArguments(args); err != nil {
-		return err
-	}
+func (h *holdingOut) check() error {
 	if err := h.files.Check(); err != nil {
 		return err
 	}
@@ -84,8 +76,8 @@ func (h *holdingOut) outputs() (paths []string, ranges map[clean.Set][2]int) {
 }
 
 // run writes the sets and prints their sizes.
-func (h *holdingOut) run(ctx context.Context, args []string) error {
-	if err := h.check(args); err != nil {
+func (h *holdingOut) run(ctx context.Context, _ []string) error {
+	if err := h.check(); err != nil {
 		return err
 	}
 	screen, start := terminal.NewProgress(os.Stderr), time.Now()

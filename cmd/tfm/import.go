@@ -24,17 +24,12 @@ import (
 	"tfm/text/vocab"
 )
 
-func importCommand() cli.Command {
-	return cli.Command{
-		Name: "import",
-		Setup: func(f *cli.Flags) cli.Action {
-			var c importer
-			f.StringVar(&c.out, "o", "", "model `file` to write")
-			c.languages.flags(f)
-			f.BoolVar(&c.force, "force", false, "replace an existing file")
-			return c.run
-		},
-	}
+func importCommand(f *cli.Flags) cli.Action {
+	var c importer
+	f.StringVar(&c.out, "o", "", "model `file` to write")
+	c.languages.flags(f)
+	f.BoolVar(&c.force, "force", false, "replace an existing file")
+	return c.run
 }
 
 // importer is the command with its flags.

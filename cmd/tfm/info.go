@@ -16,23 +16,18 @@ import (
 	"tfm/model/safetensors"
 )
 
-func infoCommand() cli.Command {
-	return cli.Command{
-		Name: "info",
-		Setup: func(f *cli.Flags) cli.Action {
-			c := information{given: f.Given}
-			f.StringVar(&c.model, "model", "", "model `file` to show").Common()
-			settings.PresetFlag(f, &c.preset, "base").Common()
-			f.IntVar(&c.size, "vocab-size", 0, "pieces of a joint vocabulary").Common()
-			f.IntVar(&c.srcSize, "src-vocab-size", 0, "pieces of a separate source vocabulary").Common()
-			f.IntVar(&c.tgtSize, "tgt-vocab-size", 0, "pieces of a separate target vocabulary").Common()
-			f.BoolVar(&c.table3, "table3", false, "show the models of the paper's Table 3 with their parameter counts").Common()
-			config, _ := model.Preset("base")
-			settings.InitFlag(f, &config.Init)
-			settings.ModelFlags(f, &config) // settings.Model reads them
-			return c.run
-		},
-	}
+func infoCommand(f *cli.Flags) cli.Action {
+	c := information{given: f.Given}
+	f.StringVar(&c.model, "model", "", "model `file` to show").Common()
+	settings.PresetFlag(f, &c.preset, "base").Common()
+	f.IntVar(&c.size, "vocab-size", 0, "pieces of a joint vocabulary").Common()
+	f.IntVar(&c.srcSize, "src-vocab-size", 0, "pieces of a separate source vocabulary").Common()
+	f.IntVar(&c.tgtSize, "tgt-vocab-size", 0, "pieces of a separate target vocabulary").Common()
+	f.BoolVar(&c.table3, "table3", false, "show the models of the paper's Table 3 with their parameter counts").Common()
+	config, _ := model.Preset("base")
+	settings.InitFlag(f, &config.Init)
+	settings.ModelFlags(f, &config) // settings.Model reads them
+	return c.run
 }
 
 // information is the command with its flags.
@@ -43,10 +38,8 @@ type information struct {
 	table3                 bool
 }
 
-func (c *information) run(_ context.Context, args []string) error {
-	switch err := cli.NoArguments(args); {
-	case err != nil:
-		return err
+func (c *information) run(_ context.Context, _ []string) error {
+	switch {
 	case c.model != "" && len(c.given()) > 1:
 		return cli.Usagef("-model excludes all other flags")
 	case c.model != "":

@@ -8,26 +8,18 @@ import (
 	"tfm/cmd/tfm/internal/lesson"
 )
 
-func lessonCommand() cli.Command {
-	return cli.Command{
-		Name: "lesson",
-		Setup: func(f *cli.Flags) cli.Action {
-			l := lessonRun{lesson.Lesson{Config: lesson.Config()}}
-			f.IntVar(&l.Steps, "steps", 200, "limit of training steps")
-			f.Uint64Var(&l.Seed, "seed", 1, "seed of the initial weights")
-			cli.ThreadsFlag(f, &l.Threads)
-			return l.run
-		},
-	}
+func lessonCommand(f *cli.Flags) cli.Action {
+	l := lessonRun{lesson.Lesson{Config: lesson.Config()}}
+	f.IntVar(&l.Steps, "steps", 200, "limit of training steps")
+	f.Uint64Var(&l.Seed, "seed", 1, "seed of the initial weights")
+	cli.ThreadsFlag(f, &l.Threads)
+	return l.run
 }
 
 // lessonRun is the command with its flags.
 type lessonRun struct{ lesson.Lesson }
 
-func (l *lessonRun) run(_ context.Context, args []string) error {
-	if err := cli.NoArguments(args); err != nil {
-		return err
-	}
+func (l *lessonRun) run(_ context.Context, _ []string) error {
 	if l.Steps < 1 {
 		return cli.Usagef("-steps %d: must be 1 or more", l.Steps)
 	}

@@ -15,12 +15,41 @@ func program() cli.Program {
 		Name:  "tfm",
 		About: "tfm trains the Transformer of \"Attention Is All You Need\" on pairs of sentences\nand translates with it.",
 		Commands: slices.Concat(
-			group("Everyday use", trainCommand(), translateCommand(), vocabCommand(), averageCommand(), quantizeCommand(), shortlistCommand(), alignHeadsCommand()),
-			group("Models of other systems", importCommand(), exportCommand()),
-			group("Prepare a corpus", cleanCommand(), holdOutCommand()),
-			group("Measure", evalCommand(), scoreCommand(), scorePairsCommand(), benchCommand()),
-			group("Look inside", infoCommand(), reportCommand(), demoCommand(), lessonCommand(), mnistCommand()),
-			group("This program", cli.HelpCommand(program), cli.CompletionCommand(program), versionCommand()),
+			group("Everyday use", []cli.Command{
+				{Name: "train", NoArgs: true, Setup: trainCommand},
+				{Name: "translate", Setup: translateCommand},
+				{Name: "vocab", Setup: vocabCommand},
+				{Name: "average", Setup: averageCommand},
+				{Name: "quantize", Setup: quantizeCommand},
+				{Name: "shortlist", NoArgs: true, Setup: shortlistCommand},
+				{Name: "align-heads", NoArgs: true, Setup: alignHeadsCommand},
+			}),
+			group("Models of other systems", []cli.Command{
+				{Name: "import", Setup: importCommand},
+				{Name: "export", Setup: exportCommand},
+			}),
+			group("Prepare a corpus", []cli.Command{
+				{Name: "clean", NoArgs: true, Setup: cleanCommand},
+				{Name: "hold-out", NoArgs: true, Setup: holdOutCommand},
+			}),
+			group("Measure", []cli.Command{
+				{Name: "eval", NoArgs: true, Setup: evalCommand},
+				{Name: "score", Setup: scoreCommand},
+				{Name: "score-pairs", Setup: scorePairsCommand},
+				{Name: "bench", NoArgs: true, Setup: benchCommand},
+			}),
+			group("Look inside", []cli.Command{
+				{Name: "info", NoArgs: true, Setup: infoCommand},
+				{Name: "report", NoArgs: true, Setup: reportCommand},
+				{Name: "demo", NoArgs: true, Setup: demoCommand},
+				{Name: "lesson", NoArgs: true, Setup: lessonCommand},
+				{Name: "mnist", NoArgs: true, Setup: mnistCommand},
+			}),
+			group("This program", []cli.Command{
+				cli.HelpCommand(program),
+				cli.CompletionCommand(program),
+				{Name: "version", NoArgs: true, Setup: versionCommand},
+			}),
 		),
 	}
 }
@@ -31,7 +60,7 @@ func program() cli.Program {
 var help embed.FS
 
 // group returns commands with their manuals and the heading for the list of commands.
-func group(heading string, commands ...cli.Command) []cli.Command {
+func group(heading string, commands []cli.Command) []cli.Command {
 	for i := range commands {
 		commands[i].Group, commands[i].Manual = heading, cli.ReadManual(help, "help/"+commands[i].Name)
 	}

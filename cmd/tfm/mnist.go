@@ -15,20 +15,15 @@ import (
 	"tfm/model"
 )
 
-func mnistCommand() cli.Command {
-	return cli.Command{
-		Name: "mnist",
-		Setup: func(f *cli.Flags) cli.Action {
-			var m mnist
-			f.StringVar(&m.data, "data", "", "`folder` with the four files")
-			f.StringVar(&m.preset, "preset", digits.Names()[0], "`name` of the model and its training: "+strings.Join(digits.Names(), ", ")).Choices(digits.Names()...)
-			f.IntVar(&m.epochs, "epochs", 0, "number of epochs; 0 is the preset's")
-			f.IntVar(&m.valid, "valid", 0, "number of images at the end of the training set to hold out and evaluate instead of the test set")
-			f.Uint64Var(&m.seed, "seed", 1, "seed of the initial weights, the order, the shifts and dropout")
-			cli.ThreadsFlag(f, &m.threads)
-			return m.run
-		},
-	}
+func mnistCommand(f *cli.Flags) cli.Action {
+	var m mnist
+	f.StringVar(&m.data, "data", "", "`folder` with the four files")
+	f.StringVar(&m.preset, "preset", digits.Names()[0], "`name` of the model and its training: "+strings.Join(digits.Names(), ", ")).Choices(digits.Names()...)
+	f.IntVar(&m.epochs, "epochs", 0, "number of epochs; 0 is the preset's")
+	f.IntVar(&m.valid, "valid", 0, "number of images at the end of the training set to hold out and evaluate instead of the test set")
+	f.Uint64Var(&m.seed, "seed", 1, "seed of the initial weights, the order, the shifts and dropout")
+	cli.ThreadsFlag(f, &m.threads)
+	return m.run
 }
 
 // mnist is the command with its flags.
@@ -39,10 +34,7 @@ type mnist struct {
 	threads       int
 }
 
-func (c *mnist) run(ctx context.Context, args []string) error {
-	if err := cli.NoArguments(args); err != nil {
-		return err
-	}
+func (c *mnist) run(ctx context.Context, _ []string) error {
 	recipe, err := c.recipe()
 	if err != nil {
 		return err

@@ -16,19 +16,14 @@ import (
 	"tfm/model/safetensors"
 )
 
-func quantizeCommand() cli.Command {
-	return cli.Command{
-		Name: "quantize",
-		Setup: func(f *cli.Flags) cli.Action {
-			var c quantization
-			f.StringVar(&c.out, "o", "", "model `file` to write")
-			f.StringVar(&c.weights, "weights", "int8", "form of the matrices:\n  int8     rounded to 8 bits\n  float32  not rounded, in the order of this machine's kernels").
-				Choices("int8", "float32")
-			f.BoolVar(&c.force, "force", false, "replace an existing file")
-			cli.ThreadsFlag(f, &c.threads)
-			return c.run
-		},
-	}
+func quantizeCommand(f *cli.Flags) cli.Action {
+	var c quantization
+	f.StringVar(&c.out, "o", "", "model `file` to write")
+	f.StringVar(&c.weights, "weights", "int8", "form of the matrices:\n  int8     rounded to 8 bits\n  float32  not rounded, in the order of this machine's kernels").
+		Choices("int8", "float32")
+	f.BoolVar(&c.force, "force", false, "replace an existing file")
+	cli.ThreadsFlag(f, &c.threads)
+	return c.run
 }
 
 // quantization is the command with its flags.

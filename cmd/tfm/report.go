@@ -22,21 +22,16 @@ import (
 	"tfm/translate"
 )
 
-func reportCommand() cli.Command {
-	return cli.Command{
-		Name: "report",
-		Setup: func(f *cli.Flags) cli.Action {
-			var r reporter
-			f.StringVar(&r.folder, "run", "", "`folder` with the run's checkpoints and log.jsonl")
-			f.StringVar(&r.out, "o", "report.html", "`file` to write")
-			f.StringVar(&r.model, "model", "", "model `file` for the attention maps")
-			f.StringsVar(&r.sentences, "sentence", "`text` of an attention map; repeat it for more")
-			f.StringVar(&r.file, "sentences", "", "`file` of such texts, one a line")
-			f.Func("compare", "another run's log, whose losses are compared, as `NAME=FILE`; each step needs a line {\"step\": 1, \"loss\": 9.1}; repeat it for more", r.addOther)
-			cli.ThreadsFlag(f, &r.threads)
-			return r.run
-		},
-	}
+func reportCommand(f *cli.Flags) cli.Action {
+	var r reporter
+	f.StringVar(&r.folder, "run", "", "`folder` with the run's checkpoints and log.jsonl")
+	f.StringVar(&r.out, "o", "report.html", "`file` to write")
+	f.StringVar(&r.model, "model", "", "model `file` for the attention maps")
+	f.StringsVar(&r.sentences, "sentence", "`text` of an attention map; repeat it for more")
+	f.StringVar(&r.file, "sentences", "", "`file` of such texts, one a line")
+	f.Func("compare", "another run's log, whose losses are compared, as `NAME=FILE`; each step needs a line {\"step\": 1, \"loss\": 9.1}; repeat it for more", r.addOther)
+	cli.ThreadsFlag(f, &r.threads)
+	return r.run
 }
 
 // reporter is the command with its flags.
@@ -64,10 +59,8 @@ func (r *reporter) addOther(s string) error {
 	return nil
 }
 
-func (r *reporter) run(_ context.Context, args []string) error {
-	switch err := cli.NoArguments(args); {
-	case err != nil:
-		return err
+func (r *reporter) run(_ context.Context, _ []string) error {
+	switch {
 	case r.folder == "":
 		return cli.Usagef("-run is missing")
 	case r.out == "":

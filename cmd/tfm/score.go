@@ -12,17 +12,12 @@ import (
 	"tfm/internal/format"
 )
 
-func scoreCommand() cli.Command {
-	return cli.Command{
-		Name: "score",
-		Setup: func(f *cli.Flags) cli.Action {
-			c := scorer{Options: scoring.Flags(f)}
-			c.PairedFlags(f)
-			f.Group("Output")
-			f.BoolVar(&c.sentence, "sentence", false, "print the scores of each line")
-			return c.run
-		},
-	}
+func scoreCommand(f *cli.Flags) cli.Action {
+	c := scorer{Options: scoring.Flags(f)}
+	c.PairedFlags(f)
+	f.Group("Output")
+	f.BoolVar(&c.sentence, "sentence", false, "print the scores of each line")
+	return c.run
 }
 
 // scorer is the command with its flags.

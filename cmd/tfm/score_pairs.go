@@ -18,24 +18,19 @@ import (
 	"tfm/translate"
 )
 
-func scorePairsCommand() cli.Command {
-	return cli.Command{
-		Name: "score-pairs",
-		Setup: func(f *cli.Flags) cli.Action {
-			c := pairScorer{given: f.Given}
-			c.model.PathFlag(f)
-			f.StringVar(&c.src, "src", "", "`file` of sources, one a line")
-			f.StringVar(&c.tgt, "tgt", "", "`file` of their translations")
-			c.form = filter.PairFlags(f)
-			f.Group("Output")
-			f.BoolVar(&c.form.Tokens, "tokens", false, "add the log-probability of each token")
-			f.BoolVar(&c.progress, "progress", false, "show pairs, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
-			f.Group("Machine")
-			c.model.Int8Flag(f)
-			cli.ThreadsFlag(f, &c.model.Threads)
-			return c.run
-		},
-	}
+func scorePairsCommand(f *cli.Flags) cli.Action {
+	c := pairScorer{given: f.Given}
+	c.model.PathFlag(f)
+	f.StringVar(&c.src, "src", "", "`file` of sources, one a line")
+	f.StringVar(&c.tgt, "tgt", "", "`file` of their translations")
+	c.form = filter.PairFlags(f)
+	f.Group("Output")
+	f.BoolVar(&c.form.Tokens, "tokens", false, "add the log-probability of each token")
+	f.BoolVar(&c.progress, "progress", false, "show pairs, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
+	f.Group("Machine")
+	c.model.Int8Flag(f)
+	cli.ThreadsFlag(f, &c.model.Threads)
+	return c.run
 }
 
 // pairScorer is the command with its flags.

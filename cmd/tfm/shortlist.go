@@ -18,22 +18,17 @@ import (
 	"tfm/translate"
 )
 
-func shortlistCommand() cli.Command {
-	return cli.Command{
-		Name: "shortlist",
-		Setup: func(f *cli.Flags) cli.Action {
-			c := shortlist{ShortlistOptions: translate.DefaultShortlistOptions()}
-			c.model.PathFlag(f)
-			c.files = filter.CorpusFlags(f)
-			f.StringVar(&c.out, "o", "", "model `file` to write")
-			f.BoolVar(&c.force, "force", false, "replace an existing model")
-			f.IntVar(&c.Best, "best", c.Best, "limit of the target pieces of a source piece")
-			f.Float64Var(&c.MinProb, "min-prob", c.MinProb, "least probability of a target piece of a source piece")
-			f.IntVar(&c.Frequent, "frequent", c.Frequent, "number of the most frequent target pieces, which are in every list")
-			cli.ThreadsFlag(f, &c.Threads)
-			return c.run
-		},
-	}
+func shortlistCommand(f *cli.Flags) cli.Action {
+	c := shortlist{ShortlistOptions: translate.DefaultShortlistOptions()}
+	c.model.PathFlag(f)
+	c.files = filter.CorpusFlags(f)
+	f.StringVar(&c.out, "o", "", "model `file` to write")
+	f.BoolVar(&c.force, "force", false, "replace an existing model")
+	f.IntVar(&c.Best, "best", c.Best, "limit of the target pieces of a source piece")
+	f.Float64Var(&c.MinProb, "min-prob", c.MinProb, "least probability of a target piece of a source piece")
+	f.IntVar(&c.Frequent, "frequent", c.Frequent, "number of the most frequent target pieces, which are in every list")
+	cli.ThreadsFlag(f, &c.Threads)
+	return c.run
 }
 
 // shortlist is the command with its flags.
@@ -46,10 +41,7 @@ type shortlist struct {
 }
 
 // check reports wrong usage, and files that cannot be read or written.
-func (c *shortlist) check(args []string) error {
-	if err := cli.NoArguments(args); err != nil {
-		return err
-	}
+func (c *shortlist) check() error {
 	if err := c.files.Check(); err != nil {
 		return err
 	}
@@ -66,8 +58,8 @@ func (c *shortlist) check(args []string) error {
 }
 
 // run writes the model with a shortlist learned from the files.
-func (c *shortlist) run(ctx context.Context, args []string) error {
-	if err := c.check(args); err != nil {
+func (c *shortlist) run(ctx context.Context, _ []string) error {
+	if err := c.check(); err != nil {
 		return err
 	}
 	path, out := c.model.Path, c.out

@@ -24,14 +24,9 @@ import (
 	"tfm/train/runlog"
 )
 
-func trainCommand() cli.Command {
-	return cli.Command{
-		Name: "train",
-		Setup: func(f *cli.Flags) cli.Action {
-			t := trainer{Run: settings.NewRun(f)}
-			return t.run
-		},
-	}
+func trainCommand(f *cli.Flags) cli.Action {
+	t := trainer{Run: settings.NewRun(f)}
+	return t.run
 }
 
 // trainer is the command with its flags, and what it reads before it trains.
@@ -45,10 +40,7 @@ type trainer struct {
 	resumed    *train.Checkpoint // the checkpoint of -resume, or nil
 }
 
-func (t *trainer) run(ctx context.Context, args []string) error {
-	if err := cli.NoArguments(args); err != nil {
-		return err
-	}
+func (t *trainer) run(ctx context.Context, _ []string) error {
 	t.progress = terminal.NewProgress(os.Stderr)
 	if err := t.settle(); err != nil {
 		return err

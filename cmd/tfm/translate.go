@@ -21,37 +21,9 @@ import (
 	"tfm/translate"
 )
 
-func translateCommand() cli.Command {
-	return cli.Command{
-		Name: "translate",
-		Setup: func(f *cli.Flags) cli.Action {
-			c := translation{given: f.Given}
-			c.flags(f)
-			return c.run
-		},
-	}
-}
-
-// translation is the command with its flags. A new flag is a field here, a line in flags, and if
-// some values are wrong a line in check; options makes the request of the flags.
-type translation struct {
-	given func() map[string]string // flags of the command line
-
-	model     translator.Model
-	search    *decode.Options
-	form      *filter.Options
-	sentences *filter.Split
-	batch     int
-	maxLen    int
-	answer    *filter.Answer
-	progress  bool
-	stream    bool
-	prefixes  *filter.Prefixes
-	terms     *filter.Terms
-}
-
-// flags declares the flags in the order of the help.
-func (c *translation) flags(f *cli.Flags) {
+// translateCommand declares the flags in the order of the help.
+func translateCommand(f *cli.Flags) cli.Action {
+	c := translation{given: f.Given}
 	c.model.PathFlag(f)
 	c.search = settings.SearchFlags(f, decode.DefaultOptions().Beam)
 	f.IntVar(&c.search.NBest, "nbest", 0, "list the N best translations of each line with their scores; limit -beam, or 64 with -sample")
@@ -77,6 +49,26 @@ func (c *translation) flags(f *cli.Flags) {
 	c.model.Int8Flag(f)
 	c.model.ShortlistFlag(f)
 	cli.ThreadsFlag(f, &c.model.Threads)
+	return c.run
+}
+
+// translation is the command with its flags. A new flag is a field here, a line in
+// translateCommand, and if some values are wrong a line in check; options makes the request of the
+// flags.
+type translation struct {
+	given func() map[string]string // flags of the command line
+
+	model     translator.Model
+	search    *decode.Options
+	form      *filter.Options
+	sentences *filter.Split
+	batch     int
+	maxLen    int
+	answer    *filter.Answer
+	progress  bool
+	stream    bool
+	prefixes  *filter.Prefixes
+	terms     *filter.Terms
 }
 
 // check returns the form of input and output. It reports flags that do not go together.

@@ -13,24 +13,16 @@ import (
 	"tfm/mat"
 )
 
-func versionCommand() cli.Command {
-	return cli.Command{
-		Name: "version",
-		Setup: func(f *cli.Flags) cli.Action {
-			var c versionPrinter
-			f.BoolVar(&c.verbose, "v", false, "show the kernels in use and the processor's extensions")
-			return c.run
-		},
-	}
+func versionCommand(f *cli.Flags) cli.Action {
+	var c versionPrinter
+	f.BoolVar(&c.verbose, "v", false, "show the kernels in use and the processor's extensions")
+	return c.run
 }
 
 // versionPrinter is the command with its flag.
 type versionPrinter struct{ verbose bool }
 
-func (c *versionPrinter) run(_ context.Context, args []string) error {
-	if err := cli.NoArguments(args); err != nil {
-		return err
-	}
+func (c *versionPrinter) run(_ context.Context, _ []string) error {
 	text := fmt.Sprintf("tfm %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	if c.verbose {
 		used, has := features()

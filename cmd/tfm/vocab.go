@@ -20,30 +20,25 @@ import (
 	"tfm/text/subword"
 )
 
-func vocabCommand() cli.Command {
-	return cli.Command{
-		Name: "vocab",
-		Setup: func(f *cli.Flags) cli.Action {
-			var v vocabFlags
-			f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")
-			f.IntVar(&v.size, "vocab-size", 8000, "number of pieces, including 256 bytes and 3 special ones; with -format subword-nmt, of merges")
-			f.StringVar(&v.format, "format", "tfm", "format of the trained tokenizer:\n"+
-				"  tfm          byte-level BPE, one file\n"+
-				"  subword-nmt  codes, and the vocabulary in a file with the ending .vocab").Choices("tfm", "subword-nmt")
-			f.StringVar(&v.vocab, "vocab", "", "`file` written by 'tfm vocab' or sentencepiece, or a model, or CODES,VOCABULARY of subword-nmt: the tokenizer to apply")
-			f.StringVar(&v.side, "side", "source", "tokenizer of a model with two: source or target").Choices("source", "target")
-			f.BoolVar(&v.show, "show", false, "print each id with its piece")
-			f.BoolVar(&v.encode, "encode", false, "print the ids of each line of the files, or of standard input")
-			f.BoolVar(&v.pieces, "pieces", false, "print the pieces of each line")
-			f.BoolVar(&v.decode, "decode", false, "print the text of each line of ids")
-			f.StringVar(&v.modelType, "model-type", "byte-bpe", "kind of tokenizer to train:\n"+
-				"  byte-bpe  byte-pair encoding of bytes\n"+
-				"  bpe       byte-pair encoding of characters, a .model file of sentencepiece\n"+
-				"  unigram   unigram language model, a .model file of sentencepiece").Choices("byte-bpe", "bpe", "unigram")
-			v.sentencePiece.AddFlags(f)
-			return v.run
-		},
-	}
+func vocabCommand(f *cli.Flags) cli.Action {
+	var v vocabFlags
+	f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")
+	f.IntVar(&v.size, "vocab-size", 8000, "number of pieces, including 256 bytes and 3 special ones; with -format subword-nmt, of merges")
+	f.StringVar(&v.format, "format", "tfm", "format of the trained tokenizer:\n"+
+		"  tfm          byte-level BPE, one file\n"+
+		"  subword-nmt  codes, and the vocabulary in a file with the ending .vocab").Choices("tfm", "subword-nmt")
+	f.StringVar(&v.vocab, "vocab", "", "`file` written by 'tfm vocab' or sentencepiece, or a model, or CODES,VOCABULARY of subword-nmt: the tokenizer to apply")
+	f.StringVar(&v.side, "side", "source", "tokenizer of a model with two: source or target").Choices("source", "target")
+	f.BoolVar(&v.show, "show", false, "print each id with its piece")
+	f.BoolVar(&v.encode, "encode", false, "print the ids of each line of the files, or of standard input")
+	f.BoolVar(&v.pieces, "pieces", false, "print the pieces of each line")
+	f.BoolVar(&v.decode, "decode", false, "print the text of each line of ids")
+	f.StringVar(&v.modelType, "model-type", "byte-bpe", "kind of tokenizer to train:\n"+
+		"  byte-bpe  byte-pair encoding of bytes\n"+
+		"  bpe       byte-pair encoding of characters, a .model file of sentencepiece\n"+
+		"  unigram   unigram language model, a .model file of sentencepiece").Choices("byte-bpe", "bpe", "unigram")
+	v.sentencePiece.AddFlags(f)
+	return v.run
 }
 
 // vocabFlags are the flags of the command.

@@ -16,6 +16,7 @@ type Command struct {
 	Group  string // heading in the list of commands
 	Manual Manual
 
+	NoArgs        bool            // arguments after the flags are an error
 	FlagsAnywhere bool            // flags may follow arguments
 	Args          func() []string // values of the arguments, for completion; nil: files
 
@@ -92,7 +93,10 @@ func (p Program) run(ctx context.Context, c Command, args []string) error {
 	case c.FlagsAnywhere:
 		return act(ctx, operands)
 	}
-	if err := flagsFirst(args, rest); err != nil {
+	if err = flagsFirst(args, rest); err == nil && c.NoArgs {
+		err = NoArguments(rest)
+	}
+	if err != nil {
 		return err
 	}
 	return act(ctx, rest)
