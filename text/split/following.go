@@ -1,6 +1,7 @@
 package split
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -117,7 +118,7 @@ func (s *sentence) isMarker(i int) bool {
 	switch {
 	case r == '・':
 		return true
-	case r == '-' || r == '*' || r == '+' || r == '•' || r == '‣' || r == '◦' || r == '·' || r == '#':
+	case strings.ContainsRune("-*+•‣◦·#", r):
 		return spaced
 	case r == '—' || r == '–': // a dialogue
 		n, _ := white(w[size:])
@@ -151,7 +152,7 @@ func (s *sentence) isMarker(i int) bool {
 		return isCJK(firstRune(rest))
 	}
 	word := wordAt(rest[space:])
-	return kindOf(firstRune(word)) != lowerLetter && !(label == numberLabel && s.words.isOrdinalNoun(word))
+	return kindOf(firstRune(word)) != lowerLetter && !(label == numberLabel && s.words.has(word, ordinalNoun))
 }
 
 const (
@@ -160,37 +161,20 @@ const (
 	letterLabel
 )
 
+// labels are the labels of items of a list, each in the group of its kind.
+var labels = regexp.MustCompile(`^(?:([\p{Nd}一二三四五六七八九十]{1,3})|([` + romanDigits + `]{2,5})|(\pL))`)
+
 // listLabel returns the kind and length of the number, Roman numeral or letter that labels an item
 // of a list at the begin of w. The length is 0 without one.
 func listLabel(w string) (kind, n int) {
-	for runes := 0; n < len(w) && runes < 3; runes++ {
-		r, size := utf8.DecodeRuneInString(w[n:])
-		if !unicode.IsDigit(r) && !isChineseNumber(r) {
+	groups := labels.FindStringSubmatch(w)
+	for kind = numberLabel; kind < len(groups); kind++ {
+		if n = len(groups[kind]); n > 0 {
 			break
 		}
-		n += size
 	}
-	if n > 0 {
-		return numberLabel, n
+	if kind == letterLabel && isCJK(firstRune(w)) {
+		return 0, 0
 	}
-	for n < min(len(w), 5) && isRomanDigit(rune(w[n])) {
-		n++
-	}
-	if n > 1 {
-		return romanLabel, n
-	}
-	if r, size := utf8.DecodeRuneInString(w); unicode.IsLetter(r) && !isCJK(r) {
-		return letterLabel, size
-	}
-	return 0, 0
+	return kind, n
 }
-
-func isChineseNumber(r rune) bool {
-	switch r {
-	case '一', '二', '三', '四', '五', '六', '七', '八', '九', '十':
-		return true
-	}
-	return false
-}
-
-func isRomanDigit(r rune) bool { return r == 'I' || r == 'V' || r == 'X' || r == 'L' || r == 'C' }

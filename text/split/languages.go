@@ -1,6 +1,7 @@
 package split
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"unicode"
@@ -219,70 +220,72 @@ var languages = map[string]language{
 	"bn": {middle: "ডা ড ডঃ মো মোঃ মি"},
 }
 
+// use is a set of uses of a word that is no abbreviation.
+type use uint8
+
+const (
+	starter use = 1 << iota
+	speech
+	ordinalNoun
+	beforeOrdinal
+)
+
 // words are the words of one language, or of all, for looking up.
 type words struct {
-	classes       map[string]class
-	starters      map[string]bool
-	speech        map[string]bool
-	ordinals      bool
-	ordinalNouns  map[string]bool
-	beforeOrdinal map[string]bool
-	english       bool // or unknown
+	classes  map[string]class
+	uses     map[string]use
+	ordinals bool
+	english  bool // or unknown
 }
 
-var (
-	wordsMutex sync.Mutex
-	wordsCache = map[string]*words{}
-)
+// allWords returns the words of each language, and of all under "".
+var allWords = sync.OnceValue(func() map[string]*words {
+	unknown := newWords()
+	unknown.english = true
+	all := map[string]*words{"": unknown}
+	for tag, l := range languages {
+		unknown.add(l)
+		w := newWords()
+		w.add(l)
+		w.ordinals, w.english = l.ordinals, tag == "en"
+		all[tag] = w
+	}
+	return all
+})
 
 // wordsOf returns the words of the language with a BCP 47 tag, or those of all languages if it is
 // unknown. It is safe for concurrent use.
 func wordsOf(tag string) *words {
 	tag, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(tag, "_", "-")), "-")
-	if _, ok := languages[tag]; !ok {
-		tag = ""
-	}
-	wordsMutex.Lock()
-	defer wordsMutex.Unlock()
-	if w, ok := wordsCache[tag]; ok {
-		return w
-	}
-	w := &words{classes: map[string]class{}, starters: map[string]bool{}, speech: map[string]bool{}, ordinalNouns: map[string]bool{}, beforeOrdinal: map[string]bool{},
-		english: tag == "" || tag == "en"}
+	all := allWords()
+	return cmp.Or(all[tag], all[""])
+}
+
+// newWords returns the words that all languages have.
+func newWords() *words {
+	w := &words{classes: map[string]class{}, uses: map[string]use{}}
 	w.add(common)
-	for name, l := range languages {
-		if tag == name || tag == "" {
-			w.add(l)
-		}
-	}
-	w.ordinals = languages[tag].ordinals
-	for list, set := range map[string]map[string]bool{languages["de"].ordinalNouns: w.ordinalNouns, languages["de"].beforeOrdinal: w.beforeOrdinal} {
-		if tag == "" || tag == "de" {
-			addWords(set, list)
-		}
-	}
-	wordsCache[tag] = w
 	return w
 }
 
 // add adds the words of a language. Of several classes of a word the most cautious remains.
 func (w *words) add(l language) {
 	for c, list := range map[class]string{inner: l.inner, middle: l.middle, numbered: l.numbered, ending: l.ending, unit: l.unit} {
-		for _, word := range strings.Fields(list) {
+		for word := range strings.FieldsSeq(list) {
 			if found, ok := w.classes[word]; !ok || c < found {
 				w.classes[word] = c
 			}
 		}
 	}
-	addWords(w.starters, l.starters)
-	addWords(w.speech, l.speech)
-}
-
-func addWords(set map[string]bool, list string) {
-	for _, word := range strings.Fields(list) {
-		set[word] = true
+	for u, list := range map[use]string{starter: l.starters, speech: l.speech, ordinalNoun: l.ordinalNouns, beforeOrdinal: l.beforeOrdinal} {
+		for word := range strings.FieldsSeq(list) {
+			w.uses[word] |= u
+		}
 	}
 }
+
+// has reports whether word, in its case, has a use.
+func (w *words) has(word string, u use) bool { return w.uses[word]&u != 0 }
 
 // classOf returns the class of a word before a period, after a short word with a period or "".
 func (w *words) classOf(before, token string) class {
@@ -303,10 +306,7 @@ func appendLower(dst []byte, s string) []byte {
 }
 
 // isStarter reports whether the text after a stop begins with a starter.
-func (w *words) isStarter(f following) bool { return !f.dotted && w.starters[f.word] }
-
-// isOrdinalNoun reports whether word often follows an ordinal.
-func (w *words) isOrdinalNoun(word string) bool { return w.ordinalNouns[word] }
+func (w *words) isStarter(f following) bool { return !f.dotted && w.has(f.word, starter) }
 
 // isI reports whether word is the pronoun of English, which is upper-case within a sentence.
 func (w *words) isI(word string) bool { return word == "I" && w.english }

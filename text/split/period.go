@@ -1,6 +1,7 @@
 package split
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,17 +60,20 @@ func (s *sentence) periodEnds(x stopContext) bool {
 // tokenBefore returns the word that ends at end: the characters after white space, an opening quote
 // or bracket, a dash, a slash or a character of Chinese or Japanese. It is "" if it is too long.
 func (s *sentence) tokenBefore(end int) string {
-	start := end
-	for start > 0 {
-		r, size := utf8.DecodeLastRuneInString(s.w[:start])
-		if isSpace(r) || r != '-' && r != '\'' && r != '’' && opens(r) || closes(r) && r != '’' || r == '/' || isCJK(r) {
-			break
-		}
-		if start -= size; end-start > maxToken {
-			return ""
-		}
+	before := s.w[max(0, end-maxToken-utf8.UTFMax):end]
+	token := before[len(strings.TrimRightFunc(before, inToken)):]
+	if len(token) > maxToken {
+		return ""
 	}
-	return s.w[start:end]
+	return token
+}
+
+func inToken(r rune) bool {
+	switch r {
+	case '-', '\'', '’':
+		return true
+	}
+	return !isSpace(r) && !opens(r) && !closes(r) && r != '/' && !isCJK(r)
 }
 
 // wordBefore returns the word before the white space that ends at end, with its punctuation.
@@ -93,7 +97,7 @@ func (s *sentence) classOf(token string, start int) class {
 	if isInitials(token) {
 		return middle
 	}
-	if isThaiAbbreviation(token) {
+	if thaiAbbreviation.MatchString(token) {
 		return inner
 	}
 	if i := strings.LastIndexAny(token, "-'’"); i > 0 {
@@ -116,69 +120,28 @@ func isSingleLetter(token string) bool {
 	return unicode.IsLetter(r) && rest == "" && !isCJK(r)
 }
 
-// isInitials reports whether token has single letters with periods or hyphens between them.
+// initials are single letters with periods or hyphens between them.
+var initials = regexp.MustCompile(`^[.-]*\pM*\pL\pM*([.-]+\pM*\pL\pM*)+[.-]*$`)
+
 func isInitials(token string) bool {
-	letters := 0
-	for part := range strings.FieldsFuncSeq(token, func(r rune) bool { return r == '.' || r == '-' }) {
-		n := 0
-		for _, r := range part {
-			switch {
-			case unicode.IsLetter(r):
-				n++
-			case !unicode.IsMark(r):
-				return false
-			}
-		}
-		if n != 1 {
-			return false
-		}
-		letters++
-	}
-	return letters > 1 && strings.Contains(token, ".")
+	return strings.Contains(token, ".") && initials.MatchString(token)
 }
 
-// isThaiAbbreviation reports whether token, or each of its parts between periods, has at most four
-// letters, all consonants of Thai. Words of Thai have no spaces between them, so that few other
-// tokens lack vowels.
-func isThaiAbbreviation(token string) bool {
-	n := 0
-	for _, r := range token {
-		switch {
-		case r == '.':
-			n = 0
-		case r < 0x0E01 || r > 0x0E2E || n == 4:
-			return false
-		default:
-			n++
-		}
-	}
-	return token != ""
-}
+// thaiAbbreviation has at most four letters between periods, all consonants of Thai. Words of Thai
+// have no spaces between them, so that few other tokens lack vowels.
+var thaiAbbreviation = regexp.MustCompile(`^([ก-ฮ]{1,4}|[ก-ฮ]{0,4}(\.[ก-ฮ]{0,4})+)$`)
 
 // isNumber reports whether s is not empty and has digits only.
-func isNumber(s string) bool {
-	for _, r := range s {
-		if !unicode.IsDigit(r) {
-			return false
-		}
-	}
-	return s != ""
-}
+func isNumber(s string) bool { return s != "" && strings.TrimFunc(s, unicode.IsDigit) == "" }
+
+const romanDigits = "IVXLC"
 
 // isRoman reports whether s is a Roman numeral of at least two digits.
-func isRoman(s string) bool {
-	for i := range len(s) {
-		if !isRomanDigit(rune(s[i])) {
-			return false
-		}
-	}
-	return len(s) > 1
-}
+func isRoman(s string) bool { return len(s) > 1 && strings.Trim(s, romanDigits) == "" }
 
 // isQuantity reports whether s, a word, is or ends with a number, or is a Roman numeral.
 func isQuantity(s string) bool {
-	r, _ := utf8.DecodeLastRuneInString(s)
-	return unicode.IsDigit(r) || isRoman(s) || len(s) == 1 && isRomanDigit(rune(s[0]))
+	return s != "" && (unicode.IsDigit(lastRune(s)) || strings.Trim(s, romanDigits) == "")
 }
 
 // isLabel reports whether a word that begins at start labels the sentence as an item of a list.
@@ -210,10 +173,10 @@ func (s *sentence) numberEnds(token string, start int, x stopContext) bool {
 		return !isDay && !isMonth
 	case next.kind != upperLetter || digits > maxOrdinalDigits || next.opened || next.dash || start > 0 && !isSpace(lastRune(s.w[:start])):
 		return true
-	case s.words.isOrdinalNoun(next.word):
+	case s.words.has(next.word, ordinalNoun):
 		return false
 	case s.words.isStarter(next) || s.isNumbered(before):
 		return true
 	}
-	return !s.words.ordinals && !s.words.beforeOrdinal[before]
+	return !s.words.ordinals && !s.words.has(before, beforeOrdinal)
 }

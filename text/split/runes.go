@@ -1,32 +1,10 @@
 package split
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
-
-// Classes of ASCII characters in the loop over a sentence.
-const (
-	plain = iota // no effect
-	upperCase
-	lowerCase
-	special // examined by a function
-)
-
-var asciiClasses = func() (t [utf8.RuneSelf]uint8) {
-	for c := range t {
-		switch {
-		case 'A' <= c && c <= 'Z':
-			t[c] = upperCase
-		case 'a' <= c && c <= 'z':
-			t[c] = lowerCase
-		}
-	}
-	for _, c := range " \t\n\v\f\r.!?;:([{" {
-		t[c] = special
-	}
-	return t
-}()
 
 // isSpace reports whether r is white space, or a byte order mark.
 func isSpace(r rune) bool {
@@ -66,54 +44,31 @@ func isEmoji(r rune) bool {
 
 // isClauseEnd reports whether r ends a clause.
 func isClauseEnd(r rune) bool {
-	switch r {
-	case ',', ';', ':', '–', '—', '،', '؛', '、', '，', '；', '：', '·', '፣', '፤', '፥':
-		return true
-	}
-	return stopOf(r) != noStop
+	return strings.ContainsRune(",;:–—،؛、，；：·፣፤፥", r) || stopOf(r) != noStop
 }
 
-// closerOf returns the bracket that closes the bracket r, 0 if r opens none within which sentences
-// do not end.
+// The brackets within which sentences do not end. Those that match are at the same offset.
+const (
+	openers = "([{（［【《〈「『"
+	closers = ")]}）］】》〉」』"
+)
+
+// closerOf returns the bracket that closes the bracket r, 0 if r opens none.
 func closerOf(r rune) rune {
-	switch r {
-	case '(':
-		return ')'
-	case '[':
-		return ']'
-	case '{':
-		return '}'
-	case '（':
-		return '）'
-	case '［':
-		return '］'
-	case '【':
-		return '】'
-	case '《':
-		return '》'
-	case '〈':
-		return '〉'
-	case '「':
-		return '」'
-	case '『':
-		return '』'
+	i := strings.IndexRune(openers, r)
+	if i < 0 {
+		return 0
 	}
-	return 0
+	return firstRune(closers[i:])
 }
 
 // openerOf returns the quotation mark that opens what r closes, r for others.
 func openerOf(r rune) string {
-	switch r {
-	case '”':
-		return "“"
-	case '’':
-		return "‘"
-	case '」':
-		return "「"
-	case '』':
-		return "『"
+	i := strings.IndexRune("”’」』", r)
+	if i < 0 {
+		return string(r)
 	}
-	return string(r)
+	return string(firstRune("“‘「『"[i:]))
 }
 
 // isDirectionEnd reports whether r is a mark or the end of a direction of text.
@@ -126,30 +81,14 @@ func isDirectionEnd(r rune) bool {
 func isCornerBracket(r rune) bool { return r == '「' || r == '『' }
 
 // closes reports whether r closes a quotation or a bracket wherever it is.
-func closes(r rune) bool {
-	switch r {
-	case ')', ']', '}', '）', '］', '】', '》', '〉', '」', '』', '”', '’', '›':
-		return true
-	}
-	return false
-}
+func closes(r rune) bool { return strings.ContainsRune(closers+"”’›", r) }
 
 // quotes reports whether r opens quotations in some languages and closes them in others.
-func quotes(r rune) bool {
-	switch r {
-	case '"', '\'', '“', '‘', '«', '»', '‹', '*', '_', '`', '＂':
-		return true
-	}
-	return false
-}
+func quotes(r rune) bool { return strings.ContainsRune("\"'“‘«»‹*_`＂", r) }
 
 // opens reports whether r may precede the first letter of a sentence.
 func opens(r rune) bool {
-	switch r {
-	case '"', '\'', '“', '”', '„', '‟', '‘', '’', '‚', '«', '»', '‹', '›', '¿', '¡', '*', '_', '`', '#':
-		return true
-	}
-	return isDash(r) || closerOf(r) != 0
+	return strings.ContainsRune("\"'“”„‟‘’‚«»‹›¿¡*_`#-–—―"+openers, r)
 }
 
 func isDash(r rune) bool { return r == '-' || r == '–' || r == '—' || r == '―' }

@@ -1,6 +1,7 @@
 package split
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,8 +16,8 @@ const (
 	maxOpen    = 8   // opening brackets
 )
 
-// scanner finds the gaps and sentences of a text one after another. Its methods read windows, whose
-// end is that of the text if they have fewer than window bytes.
+// scanner finds the gaps and sentences of a text one after another. It looks for the end of a
+// sentence in a window, whose end is that of the text if it has fewer than window bytes.
 type scanner struct {
 	words    *words
 	lines    bool
@@ -27,17 +28,10 @@ type scanner struct {
 	widest int // columns of the widest line of the paragraph that has ended
 }
 
-// gap returns the length of the white space at the begin of w.
-func (c *scanner) gap(w string) int {
-	n := 0
-	for n < len(w) && utf8.FullRuneInString(w[n:]) {
-		r, size := utf8.DecodeRuneInString(w[n:])
-		if !isSpace(r) {
-			break
-		}
-		n += size
-	}
-	c.advance(w[:n])
+// gap returns the length of the white space at the begin of s.
+func (c *scanner) gap(s string) int {
+	n := len(s) - len(strings.TrimLeftFunc(s, isSpace))
+	c.advance(s[:n])
 	return n
 }
 
@@ -130,12 +124,9 @@ type sentence struct {
 	maxBreak int    // offset before which line breaks were examined
 }
 
-// sentence returns the length of the sentence at the begin of w, which does not begin with white
-// space. It is 0 only if w is empty or has no more than a gap.
+// sentence returns the length of the sentence at the begin of w, which is not empty and does not
+// begin with white space.
 func (c *scanner) sentence(w string) int {
-	if w == "" || isSpace(firstRune(w)) {
-		return 0
-	}
 	s := sentence{scanner: c, w: w}
 	n := s.end()
 	c.advance(w[:n])
@@ -150,21 +141,10 @@ func (s *sentence) end() int {
 		if runes == s.maxRunes {
 			return s.cutBefore(i)
 		}
-		c := w[i]
-		if c < utf8.RuneSelf {
-			switch asciiClasses[c] {
-			case upperCase:
-				s.upper = true
-				i++
-				continue
-			case lowerCase:
-				s.lower = s.lower || !s.upper
-				i++
-				continue
-			case plain:
-				i++
-				continue
-			}
+		if c := w[i]; 'a' <= c && c <= 'z' { // the most frequent case
+			s.lower = s.lower || !s.upper
+			i++
+			continue
 		}
 		r, size := utf8.DecodeRuneInString(w[i:])
 		switch {
@@ -234,7 +214,7 @@ func (s *sentence) atSpace(i int) int {
 		return i
 	case breaks > 0 && s.breakEnds(i, i+n, breaks):
 		return i
-	case s.thai && endsThai(s.w[:i]):
+	case s.thai && slices.ContainsFunc(thaiParticles, func(p string) bool { return strings.HasSuffix(s.w[:i], p) }):
 		return i
 	}
 	return 0
@@ -242,15 +222,6 @@ func (s *sentence) atSpace(i int) int {
 
 // thaiParticles end most polite sentences of Thai, which has no stops.
 var thaiParticles = []string{"ครับ", "ค่ะ", "คะ"}
-
-func endsThai(s string) bool {
-	for _, p := range thaiParticles {
-		if strings.HasSuffix(s, p) {
-			return true
-		}
-	}
-	return false
-}
 
 // minWrapped is the least number of columns of a line that a program wraps.
 const minWrapped = 30

@@ -33,12 +33,10 @@ const maxMaxRunes = 1 << 24
 func Sentences(s string, o Options) []text.Range {
 	var ranges []text.Range
 	c := newScanner(o)
-	for at := 0; at < len(s); {
-		at += c.gap(c.cut(s[at:]))
-		if n := c.sentence(c.cut(s[at:])); n > 0 {
-			ranges = append(ranges, text.Range{Start: at, End: at + n})
-			at += n
-		}
+	for at := c.gap(s); at < len(s); at += c.gap(s[at:]) {
+		n := c.sentence(s[at:min(len(s), at+c.window)])
+		ranges = append(ranges, text.Range{Start: at, End: at + n})
+		at += n
 	}
 	return ranges
 }
@@ -50,6 +48,3 @@ func newScanner(o Options) *scanner {
 	c.window = 4*c.maxRunes + lookahead
 	return c
 }
-
-// cut returns the window at the begin of s.
-func (c *scanner) cut(s string) string { return s[:min(len(s), c.window)] }

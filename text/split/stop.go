@@ -1,6 +1,8 @@
 package split
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -154,11 +156,9 @@ func (s *sentence) closers(i int, kind stop) (n int, quoted bool) {
 			}
 			quoted = true
 		case r == '[':
-			m := reference(w[i+n:])
-			if m == 0 {
+			if size = len(reference.FindString(w[i+n:])); size == 0 {
 				return n, quoted
 			}
-			size = m
 		case r == '¹' || r == '²' || r == '³' || 0x2070 <= r && r <= 0x2079 && r != 0x2071:
 		case isDirectionEnd(r):
 		default:
@@ -183,18 +183,8 @@ func (s *sentence) closesQuote(i, size int, kind stop) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '¿' && r != '¡'
 }
 
-// reference returns the length of a reference such as [12] at the begin of w, otherwise 0.
-func reference(w string) int {
-	for n := 1; n < min(len(w), 6); n++ {
-		if w[n] == ']' && n > 1 {
-			return n + 1
-		}
-		if w[n] < '0' || w[n] > '9' {
-			break
-		}
-	}
-	return 0
-}
+// reference is a reference such as [12].
+var reference = regexp.MustCompile(`^\[[0-9]{1,4}\]`)
 
 // spacedCloser returns the length of the guillemet at i if it closes after a space, as in French.
 func (s *sentence) spacedCloser(i int) int {
@@ -244,19 +234,10 @@ func (s *sentence) needsNoSpace(x stopContext) bool {
 	case isCJK(before) && (isCJK(after) || opens(after) && after != '-'):
 		return true
 	case x.kind == mark && !x.quoted && unicode.IsLower(before) && unicode.IsUpper(after):
-		return isWord(s.tokenBefore(x.start))
+		token := s.tokenBefore(x.start)
+		return token != "" && strings.TrimFunc(token, unicode.IsLetter) == ""
 	}
 	return false
-}
-
-// isWord reports whether s has letters only.
-func isWord(s string) bool {
-	for _, r := range s {
-		if !unicode.IsLetter(r) {
-			return false
-		}
-	}
-	return s != ""
 }
 
 // ends reports whether a stop ends the sentence.
@@ -300,7 +281,7 @@ func (s *sentence) namesSpeaker(x stopContext) bool {
 	n := 0
 	for word := range strings.FieldsFuncSeq(rest, isSpace) {
 		letters := wordAt(word)
-		if s.words.speech[letters] {
+		if s.words.has(letters, speech) {
 			return true
 		}
 		if n++; n == maxSpeaker || letters != word {
@@ -351,12 +332,7 @@ func continuesQuote(s string) bool {
 }
 
 func hasAnyPrefix(s string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // maxAttribution is the limit in characters of a clause that names the speaker.
@@ -378,12 +354,7 @@ func (s *sentence) isAttributed(start int, closer rune, rest string) bool {
 		if n++; n > maxAttribution || !isCJK(r) || isClauseEnd(r) {
 			return false
 		}
-		switch r {
-		case '说', '說', '道', '问', '問', '喊', '曰':
-			verb = true
-		default:
-			verb = false
-		}
+		verb = strings.ContainsRune("说說道问問喊曰", r)
 	}
 	return verb
 }
