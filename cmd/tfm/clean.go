@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/filter"
+	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
 	"tfm/text"
@@ -68,16 +70,13 @@ func (c *cleaning) faultFlags(f *cli.Flags) {
 
 // check reports wrong usage.
 func (c *cleaning) check() error {
-	if err := c.files.Check(); err != nil {
-		return err
-	}
-	if err := c.Validate(); err != nil {
-		return cli.Usagef("%v", err)
-	}
-	if c.dryRun != (c.out == "") {
-		return cli.Usagef("expected one of -o and -dry-run")
-	}
-	if err := c.files.CheckFiles(); err != nil {
+	err := cmp.Or(
+		c.files.Check(),
+		settings.Error(c.Validate()),
+		cli.UsageIf(c.dryRun != (c.out == ""), "expected one of -o and -dry-run"),
+		c.files.CheckFiles(),
+	)
+	if err != nil {
 		return err
 	}
 	return filter.CheckOutputs(c.out, c.outputs(), c.files.Files())

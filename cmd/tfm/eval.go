@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,20 +47,14 @@ type evaluation struct {
 
 // check reports wrong usage, and files that cannot be read or written.
 func (c *evaluation) check() error {
-	if c.src == "" || len(c.scores.References) == 0 {
-		return cli.Usagef("-src and -ref are needed")
-	}
-	if err := c.scores.Check(); err != nil {
+	err := cmp.Or(
+		cli.UsageIf(c.src == "" || len(c.scores.References) == 0, "-src and -ref are needed"),
+		c.scores.Check(),
+		settings.CheckSearch(*c.search),
+		c.model.Check(),
+	)
+	if err != nil || c.out == "" {
 		return err
-	}
-	if err := settings.CheckSearch(*c.search); err != nil {
-		return err
-	}
-	if err := c.model.Check(); err != nil {
-		return err
-	}
-	if c.out == "" {
-		return nil
 	}
 	return cli.CheckOutput(c.out, append([]string{c.model.Path, c.src}, c.scores.References...)...)
 }

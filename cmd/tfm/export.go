@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -34,15 +35,13 @@ type exporter struct {
 
 // check reports wrong usage, and outputs that cannot be written.
 func (c *exporter) check(args []string) error {
-	switch {
-	case len(args) != 1:
-		return cli.Usagef("found %d arguments, expected one model", len(args))
-	case c.format == "":
-		return cli.Usagef("-format is missing")
-	case c.out == "":
-		return cli.Usagef("-o is missing")
-	}
-	if err := c.languages.check(); err != nil {
+	err := cmp.Or(
+		cli.UsageIf(len(args) != 1, "found %d arguments, expected one model", len(args)),
+		cli.UsageIf(c.format == "", "-format is missing"),
+		cli.UsageIf(c.out == "", "-o is missing"),
+		c.languages.check(),
+	)
+	if err != nil {
 		return err
 	}
 	if c.format == "argos" && filepath.Ext(c.out) == ".argosmodel" {

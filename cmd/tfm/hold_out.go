@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/filter"
+	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
 	"tfm/text"
@@ -38,16 +40,13 @@ type holdingOut struct {
 
 // check reports wrong usage.
 func (h *holdingOut) check() error {
-	if err := h.files.Check(); err != nil {
-		return err
-	}
-	if h.out == "" {
-		return cli.Usagef("-o is missing")
-	}
-	if err := h.Validate(); err != nil {
-		return cli.Usagef("%v", err)
-	}
-	if err := h.files.CheckFiles(); err != nil {
+	err := cmp.Or(
+		h.files.Check(),
+		cli.UsageIf(h.out == "", "-o is missing"),
+		settings.Error(h.Validate()),
+		h.files.CheckFiles(),
+	)
+	if err != nil {
 		return err
 	}
 	paths, _ := h.outputs()

@@ -39,13 +39,16 @@ type information struct {
 }
 
 func (c *information) run(_ context.Context, _ []string) error {
+	others := len(c.given()) > 1
+	err := cmp.Or(
+		cli.UsageIf(c.model != "" && others, "-model excludes all other flags"),
+		cli.UsageIf(c.table3 && others, "-table3 excludes all other flags"),
+	)
 	switch {
-	case c.model != "" && len(c.given()) > 1:
-		return cli.Usagef("-model excludes all other flags")
+	case err != nil:
+		return err
 	case c.model != "":
 		return infoOfModel(c.model)
-	case c.table3 && len(c.given()) > 1:
-		return cli.Usagef("-table3 excludes all other flags")
 	case c.table3:
 		return printTable3()
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -42,19 +43,13 @@ type shortlist struct {
 
 // check reports wrong usage, and files that cannot be read or written.
 func (c *shortlist) check() error {
-	if err := c.files.Check(); err != nil {
+	if err := cmp.Or(c.files.Check(), settings.Error(c.Validate()), c.model.Check()); err != nil {
 		return err
 	}
-	if err := c.Validate(); err != nil {
-		return settings.Error(err)
-	}
-	if err := c.model.Check(); err != nil {
-		return err
-	}
-	if err := cli.CheckModelOutput(c.out, c.force, append(c.files.Files(), c.model.Path)...); err != nil {
-		return err
-	}
-	return c.files.CheckFiles()
+	return cmp.Or(
+		cli.CheckModelOutput(c.out, c.force, append(c.files.Files(), c.model.Path)...),
+		c.files.CheckFiles(),
+	)
 }
 
 // run writes the model with a shortlist learned from the files.

@@ -83,24 +83,19 @@ func (c *translation) check() (filter.Format, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, beam := given["beam"]; beam && c.search.Sample {
-		return nil, cli.Usagef("either -beam or -sample")
-	}
-	if c.form.Key != "" && !c.search.Sample && !c.answer.NBest {
-		return nil, cli.Usagef("-key needs -sample or -nbest")
-	}
+	var needSample error
 	for _, name := range []string{"temperature", "top-k", "top-p", "seed"} {
-		if _, ok := given[name]; ok && !c.search.Sample {
-			return nil, cli.Usagef("-%s needs -sample", name)
-		}
+		_, isGiven := given[name]
+		needSample = cmp.Or(needSample, cli.UsageIf(isGiven && !c.search.Sample, "-%s needs -sample", name))
 	}
-	if err := settings.CheckSearch(*c.search); err != nil {
-		return nil, err
-	}
-	if c.stream {
-		return format, cli.Excludes(given, "stream", "tsv", "json", "nbest", "scores", "key", "align", "progress", "batch")
-	}
-	return format, nil
+	_, beam := given["beam"]
+	return format, cmp.Or(
+		cli.UsageIf(beam && c.search.Sample, "either -beam or -sample"),
+		cli.UsageIf(c.form.Key != "" && !c.search.Sample && !c.answer.NBest, "-key needs -sample or -nbest"),
+		needSample,
+		settings.CheckSearch(*c.search),
+		cli.Excludes(c.stream, given, "stream", "tsv", "json", "nbest", "scores", "key", "align", "progress", "batch"),
+	)
 }
 
 func (c *translation) run(ctx context.Context, files []string) error {

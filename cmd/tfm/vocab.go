@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,24 +53,20 @@ type vocabFlags struct {
 
 func (v *vocabFlags) run(_ context.Context, args []string) error {
 	actions := slices.DeleteFunc([]bool{v.out != "", v.show, v.encode, v.pieces, v.decode}, func(on bool) bool { return !on })
-	switch {
-	case len(actions) != 1:
-		return cli.Usagef("expected one of -o, -show, -encode, -pieces and -decode")
-	case v.out != "" && v.vocab != "" && v.format == "tfm":
-		return cli.Usagef("-o trains a tokenizer and -vocab applies one: expected one of them")
-	case v.format != "tfm" && v.out == "":
-		return cli.Usagef("-format needs -o")
-	case v.modelType != "byte-bpe" && v.format != "tfm":
-		return cli.Usagef("-model-type %s trains a .model file and -format %s other files: expected one of them", v.modelType, v.format)
-	case v.modelType != "byte-bpe" && v.out == "":
-		return cli.Usagef("-model-type needs -o")
-	}
-	if v.modelType == "byte-bpe" {
-		if err := v.sentencePiece.CheckUnused(); err != nil {
-			return err
-		}
+	byteBPE := v.modelType == "byte-bpe"
+	err := cmp.Or(
+		cli.UsageIf(len(actions) != 1, "expected one of -o, -show, -encode, -pieces and -decode"),
+		cli.UsageIf(v.out != "" && v.vocab != "" && v.format == "tfm", "-o trains a tokenizer and -vocab applies one: expected one of them"),
+		cli.UsageIf(v.format != "tfm" && v.out == "", "-format needs -o"),
+		cli.UsageIf(!byteBPE && v.format != "tfm", "-model-type %s trains a .model file and -format %s other files: expected one of them", v.modelType, v.format),
+		cli.UsageIf(!byteBPE && v.out == "", "-model-type needs -o"),
+	)
+	if err == nil && byteBPE {
+		err = v.sentencePiece.CheckUnused()
 	}
 	switch {
+	case err != nil:
+		return err
 	case v.out != "" && v.vocab == "":
 		return v.train(args)
 	case v.vocab == "":

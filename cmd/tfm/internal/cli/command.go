@@ -124,10 +124,10 @@ func NoArguments(args []string) error {
 	return nil
 }
 
-// Excludes reports the first of others in given, the flags of a command line on which flag is set.
-func Excludes(given map[string]string, flag string, others ...string) error {
+// Excludes reports the first of others in given, the flags of a command line, if flag is set.
+func Excludes(set bool, given map[string]string, flag string, others ...string) error {
 	for _, name := range others {
-		if _, ok := given[name]; ok {
+		if _, ok := given[name]; ok && set {
 			return Usagef("either -%s or -%s", flag, name)
 		}
 	}
@@ -145,6 +145,15 @@ func (e UsageError) Error() string { return e.Message }
 // Usagef returns a UsageError with a formatted message.
 func Usagef(format string, args ...any) error {
 	return UsageError{Message: fmt.Sprintf(format, args...)}
+}
+
+// UsageIf returns a UsageError with a formatted message if a command line is wrong, else nil. The
+// first error of several such checks is cmp.Or of them.
+func UsageIf(wrong bool, format string, args ...any) error {
+	if !wrong {
+		return nil
+	}
+	return Usagef(format, args...)
 }
 
 // ExitCode prints err, if it is not nil, as one line on standard error, and returns the exit code.

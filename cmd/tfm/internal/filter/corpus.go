@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"os"
@@ -23,13 +24,10 @@ func CorpusFlags(f *cli.Flags) *Corpus {
 
 // Check reports missing or conflicting flags.
 func (c *Corpus) Check() error {
-	switch {
-	case c.tsv != "" && (c.src != "" || c.tgt != ""):
-		return cli.Usagef("either -src and -tgt, or -tsv")
-	case c.tsv == "" && (c.src == "" || c.tgt == ""):
-		return cli.Usagef("-src and -tgt are needed, or -tsv")
-	}
-	return nil
+	return cmp.Or(
+		cli.UsageIf(c.tsv != "" && (c.src != "" || c.tgt != ""), "either -src and -tgt, or -tsv"),
+		cli.UsageIf(c.tsv == "" && (c.src == "" || c.tgt == ""), "-src and -tgt are needed, or -tsv"),
+	)
 }
 
 // CheckFiles reports a file that cannot be read more than once.

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"hash/fnv"
 	"io"
 	"strconv"
@@ -100,25 +101,22 @@ func Flags(f *cli.Flags) *Options {
 
 // Format returns the Format that the flags select. The error is that of a wrong flag.
 func (o *Options) Format(a *Answer) (Format, error) {
+	err := cmp.Or(
+		cli.UsageIf(o.TSV && o.JSON, "either -tsv or -json"),
+		cli.UsageIf(o.As != "" && !o.JSON, "-as needs -json"),
+		cli.UsageIf(a.Align == AlignSoft && !o.JSON, "-align soft needs -json"),
+		cli.UsageIf(a.TokenScores && !o.JSON, "-token-scores needs -json"),
+		cli.UsageIf(a.Alternatives != 0 && !o.JSON, "-alternatives needs -json"),
+		cli.UsageIf(o.Column != "" && !o.TSV && !o.JSON, "-column needs -tsv or -json"),
+		cli.UsageIf(o.Key != "" && !o.TSV && !o.JSON, "-key needs -tsv or -json"),
+	)
 	switch {
-	case o.TSV && o.JSON:
-		return nil, cli.Usagef("either -tsv or -json")
-	case o.As != "" && !o.JSON:
-		return nil, cli.Usagef("-as needs -json")
-	case a.Align == AlignSoft && !o.JSON:
-		return nil, cli.Usagef("-align soft needs -json")
-	case a.TokenScores && !o.JSON:
-		return nil, cli.Usagef("-token-scores needs -json")
-	case a.Alternatives != 0 && !o.JSON:
-		return nil, cli.Usagef("-alternatives needs -json")
+	case err != nil:
+		return nil, err
 	case o.JSON:
 		return newObjects(o, a)
 	case o.TSV:
 		return newColumns(o, a)
-	case o.Column != "":
-		return nil, cli.Usagef("-column needs -tsv or -json")
-	case o.Key != "":
-		return nil, cli.Usagef("-key needs -tsv or -json")
 	}
 	return plain{a}, nil
 }

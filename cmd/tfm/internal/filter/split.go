@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"iter"
 	"strings"
 
@@ -23,18 +24,11 @@ func SplitFlags(f *cli.Flags) *Split {
 
 // Check reports the flags that -split and -paragraphs do not accept.
 func (s *Split) Check(given map[string]string) error {
-	if s.Paragraphs && !s.On {
-		return cli.Usagef("-paragraphs needs -split")
-	}
-	if s.Paragraphs {
-		if err := cli.Excludes(given, "paragraphs", "tsv", "prefix-file"); err != nil {
-			return err
-		}
-	}
-	if s.On {
-		return cli.Excludes(given, "split", "nbest", "align", "token-scores", "alternatives")
-	}
-	return nil
+	return cmp.Or(
+		cli.UsageIf(s.Paragraphs && !s.On, "-paragraphs needs -split"),
+		cli.Excludes(s.Paragraphs, given, "paragraphs", "tsv", "prefix-file"),
+		cli.Excludes(s.On, given, "split", "nbest", "align", "token-scores", "alternatives"),
+	)
 }
 
 // Apply sets the splitting of lines. Without paragraphs a text stays one line.

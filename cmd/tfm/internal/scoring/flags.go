@@ -1,6 +1,7 @@
 package scoring
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -15,19 +16,10 @@ import (
 type Options struct {
 	References []string // files
 
-	tokenizer     score.Tokenizer
-	lowercase     bool
-	smoothing     score.Smoothing
-	smoothValue   float64 // 0: the default of smoothing
-	chrfChars     int
-	chrfWords     int
-	chrfBeta      int
-	chrfLowercase bool
-	chrfSpace     bool
-	chrfEps       bool
-
-	useTER bool
+	bleu   score.BLEU
+	chrf   score.CHRF
 	ter    score.TER
+	useTER bool
 
 	confidence bool
 	paired     string // noTest, bootstrap or randomization
@@ -60,23 +52,25 @@ func Flags(f *cli.Flags) *Options {
 	o := &Options{trials: score.DefaultTrials, paired: noTest}
 	f.StringsVar(&o.References, "ref", "`file` with a reference translation of each line; repeat it for more references")
 	f.Group("BLEU")
-	settings.TokenizeFlag(f, &o.tokenizer)
-	f.BoolVar(&o.lowercase, "lowercase", false, "ignore case in BLEU")
-	f.TextVar(&o.smoothing, "smooth", score.Exp, "`method` for n-gram orders without a match: exp, floor, add-k or none").
+	settings.TokenizeFlag(f, &o.bleu.Tokenizer)
+	f.BoolVar(&o.bleu.Lowercase, "lowercase", false, "ignore case in BLEU")
+	f.TextVar(&o.bleu.Smoothing, "smooth", score.Exp, "`method` for n-gram orders without a match: exp, floor, add-k or none").
 		Choices(score.Exp.String(), score.Floor.String(), score.AddK.String(), score.NoSmooth.String())
-	f.Func("smooth-value", "value of -smooth floor (default 0.1) or add-k (default 1)", func(s string) (err error) {
-		if o.smoothValue, err = strconv.ParseFloat(s, 64); err != nil || !(o.smoothValue > 0 && o.smoothValue <= maxSmoothValue) {
+	f.Func("smooth-value", "value of -smooth floor (default 0.1) or add-k (default 1)", func(s string) error {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(x > 0 && x <= maxSmoothValue) {
 			return fmt.Errorf("expected a number above 0 and up to %v", maxSmoothValue)
 		}
+		o.bleu.SmoothValue = x
 		return nil
 	})
 	f.Group("chrF")
-	f.IntVar(&o.chrfWords, "chrf-words", 0, "longest word n-grams; 2 is chrF++").Range(0, maxOrder)
-	f.IntVar(&o.chrfChars, "chrf-chars", 6, "longest character n-grams").Range(1, maxOrder)
-	f.IntVar(&o.chrfBeta, "chrf-beta", 2, "weight of recall relative to precision").Range(1, maxBeta)
-	f.BoolVar(&o.chrfLowercase, "chrf-lowercase", false, "ignore case in chrF")
-	f.BoolVar(&o.chrfSpace, "chrf-whitespace", false, "spaces are characters too")
-	f.BoolVar(&o.chrfEps, "chrf-eps-smoothing", false, "average the F-scores of all n-gram lengths, as chrF++.py and NLTK do")
+	f.IntVar(&o.chrf.WordOrder, "chrf-words", 0, "longest word n-grams; 2 is chrF++").Range(0, maxOrder)
+	f.IntVar(&o.chrf.CharOrder, "chrf-chars", 6, "longest character n-grams").Range(1, maxOrder)
+	f.IntVar(&o.chrf.Beta, "chrf-beta", 2, "weight of recall relative to precision").Range(1, maxBeta)
+	f.BoolVar(&o.chrf.Lowercase, "chrf-lowercase", false, "ignore case in chrF")
+	f.BoolVar(&o.chrf.Whitespace, "chrf-whitespace", false, "spaces are characters too")
+	f.BoolVar(&o.chrf.EpsSmoothing, "chrf-eps-smoothing", false, "average the F-scores of all n-gram lengths, as chrF++.py and NLTK do")
 	f.Group("TER")
 	f.BoolVar(&o.useTER, "ter", false, "print the translation edit rate too; lower is better")
 	for _, t := range o.terFlags() {
@@ -118,50 +112,26 @@ func (o *Options) terFlags() []terFlag {
 
 // Check reports the first invalid setting.
 func (o *Options) Check() error {
-	if len(o.References) == 0 {
-		return cli.Usagef("-ref is missing")
-	}
-	if i := slices.Index(o.References, ""); i >= 0 {
-		return cli.Usagef("-ref \"\": expected a file")
-	}
+	var needTER error
 	for _, t := range o.terFlags() {
-		if *t.value && !o.useTER {
-			return cli.Usagef("-%s needs -ter", t.name)
-		}
+		needTER = cmp.Or(needTER, cli.UsageIf(*t.value && !o.useTER, "-%s needs -ter", t.name))
 	}
-	switch {
-	case o.trials != score.DefaultTrials && o.paired != randomization:
-		return cli.Usagef("-trials needs -paired randomization")
-	case o.resamples != score.DefaultResamples && !o.confidence && o.paired != bootstrap:
-		return cli.Usagef("-resamples needs -confidence or -paired bootstrap")
-	}
-	if o.smoothValue > 0 && o.smoothing != score.Floor && o.smoothing != score.AddK {
-		return cli.Usagef("-smooth-value needs -smooth floor or add-k")
-	}
-	return nil
+	bleu := o.bleu
+	return cmp.Or(
+		cli.UsageIf(len(o.References) == 0, "-ref is missing"),
+		cli.UsageIf(slices.Contains(o.References, ""), "-ref \"\": expected a file"),
+		needTER,
+		cli.UsageIf(o.trials != score.DefaultTrials && o.paired != randomization, "-trials needs -paired randomization"),
+		cli.UsageIf(o.resamples != score.DefaultResamples && !o.confidence && o.paired != bootstrap, "-resamples needs -confidence or -paired bootstrap"),
+		cli.UsageIf(bleu.SmoothValue > 0 && bleu.Smoothing != score.Floor && bleu.Smoothing != score.AddK, "-smooth-value needs -smooth floor or add-k"),
+	)
 }
 
 // PrintTokenizer replaces -tokenize auto by the tokenizer that suits the references, and prints it
 // on standard error.
 func (o *Options) PrintTokenizer(references [][]string) {
-	if o.tokenizer != score.Auto {
-		return
+	if t := &o.bleu.Tokenizer; *t == score.Auto {
+		*t = t.For(slices.Concat(references...))
+		fmt.Fprintf(os.Stderr, "BLEU: -tokenize %v, chosen from the references\n", *t)
 	}
-	o.tokenizer = o.tokenizer.For(slices.Concat(references...))
-	fmt.Fprintf(os.Stderr, "BLEU: -tokenize %v, chosen from the references\n", o.tokenizer)
-}
-
-func (o *Options) bleu(sentence bool) score.BLEU {
-	return score.BLEU{
-		Tokenizer:      o.tokenizer,
-		Lowercase:      o.lowercase,
-		Smoothing:      o.smoothing,
-		SmoothValue:    o.smoothValue,
-		EffectiveOrder: sentence,
-	}
-}
-
-func (o *Options) chrf() score.CHRF {
-	return score.CHRF{CharOrder: o.chrfChars, WordOrder: o.chrfWords, Beta: o.chrfBeta, Lowercase: o.chrfLowercase,
-		Whitespace: o.chrfSpace, EpsSmoothing: o.chrfEps}
 }

@@ -22,7 +22,9 @@ type measured struct {
 
 // metrics returns BLEU, chrF and, with -ter, TER.
 func (o *Options) metrics(sentence bool) []score.Metric {
-	metrics := []score.Metric{o.bleu(sentence), o.chrf()}
+	bleu := o.bleu
+	bleu.EffectiveOrder = sentence
+	metrics := []score.Metric{bleu, o.chrf}
 	if o.useTER {
 		metrics = append(metrics, o.ter)
 	}
@@ -67,7 +69,7 @@ func (o *Options) test(systems []*score.Statistics) (results []score.Result) {
 // trim removes white space at the ends of lines, as sacreBLEU's command does, if it would change a
 // score.
 func (o *Options) trim(files [][]string) [][]string {
-	if !o.chrfSpace {
+	if !o.chrf.Whitespace {
 		return files
 	}
 	trimmed := make([][]string, len(files))
