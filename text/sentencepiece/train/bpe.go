@@ -302,27 +302,8 @@ func (j *joiner) before(p, q queuedPair) bool {
 	case p.order != q.order:
 		return p.order < q.order
 	}
-	if c := j.compareTexts(&j.pairs[p.pair], &j.pairs[q.pair]); c != 0 {
+	if c := cmp.Compare(j.text(p.pair), j.text(q.pair)); c != 0 {
 		return c < 0
 	}
 	return p.pair < q.pair
-}
-
-// compareTexts compares the texts of two pairs.
-func (j *joiner) compareTexts(p, q *joinedPair) int {
-	a, aRest := j.symbols[p.left].text, j.symbols[p.right].text
-	b, bRest := j.symbols[q.left].text, j.symbols[q.right].text
-	for a != "" && b != "" {
-		n := min(len(a), len(b))
-		if c := cmp.Compare(a[:n], b[:n]); c != 0 {
-			return c
-		}
-		if a = a[n:]; a == "" {
-			a, aRest = aRest, ""
-		}
-		if b = b[n:]; b == "" {
-			b, bRest = bRest, ""
-		}
-	}
-	return len(a) - len(b)
 }

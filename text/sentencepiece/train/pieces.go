@@ -7,31 +7,10 @@ import (
 	"tfm/text/sentencepiece"
 )
 
-// pieceRules decide which strings can be learned as pieces. The flags of spm_train with these names
-// describe them.
+// pieceRules decide which strings can be learned as pieces, as the settings say.
 type pieceRules struct {
-	maxLen               int // in characters
-	splitByScript        bool
-	splitByNumber        bool
-	splitByWhitespace    bool
-	splitDigits          bool
-	whitespaceOnlyPieces bool
-	scripts              *scriptTable
-}
-
-func newPieceRules(spec *sentencepiece.TrainerSpec) (*pieceRules, error) {
-	if spec.MaxPieceLength < 1 || spec.MaxPieceLength > 512 {
-		return nil, settingErrorf("max_sentencepiece_length", "found %d, expected 1 to 512", spec.MaxPieceLength)
-	}
-	return &pieceRules{
-		maxLen:               int(spec.MaxPieceLength),
-		splitByScript:        spec.SplitByUnicodeScript,
-		splitByNumber:        spec.SplitByNumber,
-		splitByWhitespace:    spec.SplitByWhitespace,
-		splitDigits:          spec.SplitDigits,
-		whitespaceOnlyPieces: spec.WhitespaceOnlyPieces,
-		scripts:              scripts(),
-	}, nil
+	spec    *sentencepiece.TrainerSpec
+	scripts *scriptTable
 }
 
 // charClass is what the rules need to know of a character: its script, or one of the constants.
@@ -62,13 +41,13 @@ func (r *pieceRules) class(c rune) charClass {
 	}
 	if '0' <= c && c <= '9' || '０' <= c && c <= '９' {
 		switch {
-		case r.splitDigits:
+		case r.spec.SplitDigits:
 			return singleDigit
-		case !r.splitByNumber:
+		case !r.spec.SplitByNumber:
 			return anyScript
 		}
 	}
-	if !r.splitByScript {
+	if !r.spec.SplitByUnicodeScript {
 		return anyScript
 	}
 	return r.scripts[c]
@@ -80,14 +59,14 @@ func (r *pieceRules) splits(a, b charClass) bool {
 	case a == singleDigit || b == singleDigit || a == reserved || b == reserved:
 		return true
 	case b == spaceChar:
-		return r.splitByWhitespace && !(r.whitespaceOnlyPieces && a == spaceChar)
+		return r.spec.SplitByWhitespace && !(r.spec.WhitespaceOnlyPieces && a == spaceChar)
 	}
 	return a >= commonClass && b >= commonClass && a != b
 }
 
 // pieceState is the state of reading a possible piece.
 type pieceState struct {
-	chars     int
+	chars     int32
 	script    charClass // of the characters read, anyScript if it is open
 	allSpaces bool
 }
@@ -97,7 +76,7 @@ type pieceState struct {
 // character: see complete.
 func (r *pieceRules) extend(s pieceState, c charClass) (pieceState, bool) {
 	s.chars++
-	if s.chars > r.maxLen {
+	if s.chars > r.spec.MaxPieceLength {
 		return s, false
 	}
 	switch c {
@@ -111,12 +90,12 @@ func (r *pieceRules) extend(s pieceState, c charClass) (pieceState, bool) {
 			s.allSpaces = true
 			return s, true
 		}
-		if r.whitespaceOnlyPieces && s.allSpaces {
+		if r.spec.WhitespaceOnlyPieces && s.allSpaces {
 			return s, true
 		}
-		return s, !r.splitByWhitespace && s.script != singleDigit
+		return s, !r.spec.SplitByWhitespace && s.script != singleDigit
 	}
-	if s.script == singleDigit || s.allSpaces && s.chars > 2 && r.splitByWhitespace {
+	if s.script == singleDigit || s.allSpaces && s.chars > 2 && r.spec.SplitByWhitespace {
 		return s, false
 	}
 	s.allSpaces = false
@@ -134,7 +113,7 @@ func (r *pieceRules) extend(s pieceState, c charClass) (pieceState, bool) {
 // complete reports whether a string with a state that ends in a character of class last is a piece:
 // spaces do not end one.
 func (r *pieceRules) complete(s pieceState, last charClass) bool {
-	return last != spaceChar || s.chars == 1 || r.whitespaceOnlyPieces && s.allSpaces
+	return last != spaceChar || s.chars == 1 || r.spec.WhitespaceOnlyPieces && s.allSpaces
 }
 
 // scriptTable has the class of each character.

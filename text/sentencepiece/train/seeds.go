@@ -86,27 +86,11 @@ func (s *seeds) keep(limit int) {
 	if len(s.list) <= limit {
 		return
 	}
-	order := make([]int32, len(s.list))
-	for i := range order {
-		order[i] = int32(i)
+	scores := make([]int64, len(s.list))
+	for i := range s.list {
+		scores[i] = s.list[i].score()
 	}
-	slices.SortFunc(order, func(a, b int32) int {
-		if c := cmp.Compare(s.list[b].score(), s.list[a].score()); c != 0 {
-			return c
-		}
-		return int(a - b)
-	})
-	to := make([]int32, len(s.list)) // the new index of each seed, or -1
-	for _, i := range order[limit:] {
-		to[i] = -1
-	}
-	kept := int32(0)
-	for i := range to {
-		if to[i] == 0 {
-			to[i] = kept
-			kept++
-		}
-	}
+	to, kept := renumber(highest(scores, limit))
 	// A prefix has a higher index.
 	nearest := make([]int32, len(s.list)) // the longest kept prefix
 	for i := len(s.list) - 1; i >= 0; i-- {
@@ -131,6 +115,36 @@ func (s *seeds) keep(limit int) {
 		}
 	}
 	s.list = slices.Clip(s.list[:kept])
+}
+
+// highest returns which elements are the limit highest, and of equal ones the first.
+func highest[T cmp.Ordered](scores []T, limit int) []bool {
+	order := make([]int32, len(scores))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(scores[b], scores[a]), int(a-b))
+	})
+	keep := make([]bool, len(scores))
+	for _, i := range order[:limit] {
+		keep[i] = true
+	}
+	return keep
+}
+
+// renumber returns the new index of each element, or -1 if it is not kept, and the number of those
+// kept.
+func renumber(keep []bool) (to []int32, kept int32) {
+	to = make([]int32, len(keep))
+	for i, k := range keep {
+		to[i] = -1
+		if k {
+			to[i] = kept
+			kept++
+		}
+	}
+	return to, kept
 }
 
 // seedFinder finds the seeds that begin with one symbol.
@@ -222,21 +236,13 @@ func (f *seedFinder) find(starts []int32) []seed {
 
 // sort sorts the suffixes. Their keys hold the inKey symbols after the first one.
 func (f *seedFinder) sort(inKey int) {
-	slices.SortFunc(f.suffixes, func(a, b suffix) int { return cmp.Compare(a.key, b.key) })
-	known := int32(1 + inKey)
-	for i := 0; i < len(f.suffixes); {
-		j, long := i, false
-		for ; j < len(f.suffixes) && f.suffixes[j].key == f.suffixes[i].key; j++ {
-			long = long || f.suffixes[j].n > known
+	symbols, known := f.corpus.symbols, int32(1+inKey)
+	slices.SortFunc(f.suffixes, func(a, b suffix) int {
+		if c := cmp.Compare(a.key, b.key); c != 0 {
+			return c
 		}
-		if long && j > i+1 {
-			symbols := f.corpus.symbols
-			slices.SortFunc(f.suffixes[i:j], func(a, b suffix) int {
-				return slices.Compare(symbols[a.at+min(a.n, known):a.at+a.n], symbols[b.at+min(b.n, known):b.at+b.n])
-			})
-		}
-		i = j
-	}
+		return slices.Compare(symbols[a.at+min(a.n, known):a.at+a.n], symbols[b.at+min(b.n, known):b.at+b.n])
+	})
 }
 
 // common returns the number of symbols that two suffixes have in common.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"tfm/text/sentencepiece"
@@ -56,10 +57,8 @@ func New(spec sentencepiece.TrainerSpec, normalizer sentencepiece.NormalizerSpec
 	if err := t.addMeta(); err != nil {
 		return nil, err
 	}
+	t.texts.rules = &pieceRules{&t.spec, scripts()}
 	var err error
-	if t.texts.rules, err = newPieceRules(&spec); err != nil {
-		return nil, err
-	}
 	if t.texts.normalizer, err = sentencepiece.NewNormalizer(&normalizer); err != nil {
 		return nil, fmt.Errorf("normalizer_spec: %w", err)
 	}
@@ -118,6 +117,7 @@ func (t *Trainer) check() error {
 		between("seed_sentencepiece_size", float64(s.SeedSize), 1, 1<<30),
 		between("num_sub_iterations", float64(s.NumSubIterations), 1, 10),
 		between("shrinking_factor", float64(s.ShrinkingFactor), 0.5, 0.95),
+		between("max_sentencepiece_length", float64(s.MaxPieceLength), 1, 512),
 	)
 }
 
@@ -143,16 +143,21 @@ func (t *Trainer) addMeta() error {
 			continue
 		}
 		if other, ok := t.meta[id]; ok || id < 0 || p.id >= s.VocabSize {
-			return settingErrorf(p.name, "found %d, expected a free id less than %d%s", id, s.VocabSize, taken(other))
+			taken := ""
+			if ok {
+				taken = ", which is that of " + other.Text
+			}
+			return settingErrorf(p.name, "found %d, expected a free id less than %d%s", id, s.VocabSize, taken)
 		}
 		if err := checkMeta(p.text, ids); err != nil {
 			return err
 		}
 		t.meta[id], ids[p.text] = sentencepiece.Piece{Text: p.text, Type: p.typ}, id
 	}
+	special := []string{s.BOSPiece, s.EOSPiece, s.PadPiece}
 	next := 0
 	add := func(text string, typ sentencepiece.PieceType) error {
-		if id, ok := ids[text]; ok && t.meta[id].Type == sentencepiece.Control && isSpecial(s, text) {
+		if id, ok := ids[text]; ok && t.meta[id].Type == sentencepiece.Control && slices.Contains(special, text) {
 			t.meta[id] = sentencepiece.Piece{Text: text, Type: typ}
 			return nil
 		}
@@ -186,19 +191,6 @@ func (t *Trainer) addMeta() error {
 		return t.tooSmall(0)
 	}
 	return nil
-}
-
-// isSpecial reports whether a text is that of the beginning or end of a sentence or of padding.
-func isSpecial(s *sentencepiece.TrainerSpec, text string) bool {
-	return text == s.BOSPiece || text == s.EOSPiece || text == s.PadPiece
-}
-
-// taken returns the end of an error about an id that a piece has, if it has a text.
-func taken(p sentencepiece.Piece) string {
-	if p.Text == "" {
-		return ""
-	}
-	return ", which is that of " + p.Text
 }
 
 // checkMeta checks the text of a piece that is not learned.
@@ -318,8 +310,7 @@ func (t *Trainer) corpus() (*corpus, error) {
 }
 
 // requiredChars sets the symbols of c: the characters of required_chars, and the most frequent
-// ones that cover the texts. It returns the symbol plus 1 of each character up to the last one of
-// the texts.
+// ones that cover the texts. It returns the symbol plus 1 of each character.
 func (t *Trainer) requiredChars(c *corpus) (symbols []int32, err error) {
 	required := map[rune]bool{}
 	for _, r := range t.spec.RequiredChars {
@@ -328,7 +319,14 @@ func (t *Trainer) requiredChars(c *corpus) (symbols []int32, err error) {
 		}
 		required[r] = true
 	}
-	counts, all := t.charCounts(required)
+	counts := make([]int64, unicode.MaxRune+1)
+	var all int64
+	for i, text := range t.texts.table.Strings {
+		for _, r := range text {
+			counts[r] += t.texts.table.Counts[i]
+			all += t.texts.table.Counts[i]
+		}
+	}
 	if all == 0 {
 		return nil, errors.New("found no text to train on")
 	}
@@ -340,12 +338,12 @@ func (t *Trainer) requiredChars(c *corpus) (symbols []int32, err error) {
 	}
 	slices.SortStableFunc(chars, func(a, b rune) int {
 		switch {
-		case required[a] != required[b] && required[a]:
+		case required[a] == required[b]:
+			return cmp.Compare(counts[b], counts[a])
+		case required[a]:
 			return -1
-		case required[a] != required[b]:
-			return 1
 		}
-		return cmp.Compare(counts[b], counts[a])
+		return 1
 	})
 	special := map[string]bool{}
 	for _, p := range t.meta {
@@ -371,26 +369,4 @@ func (t *Trainer) requiredChars(c *corpus) (symbols []int32, err error) {
 	}
 	slices.SortStableFunc(c.byCount, func(a, b int32) int { return cmp.Compare(c.count[b], c.count[a]) })
 	return symbols, nil
-}
-
-// charCounts returns the counts of the characters up to the last one of the texts or of required,
-// and their sum.
-func (t *Trainer) charCounts(required map[rune]bool) (counts []int64, all int64) {
-	grow := func(r rune) {
-		if n := int(r) + 1 - len(counts); n > 0 {
-			counts = append(counts, make([]int64, n)...)
-		}
-	}
-	table := &t.texts.table
-	for i, text := range table.Strings {
-		for _, r := range text {
-			grow(r)
-			counts[r] += table.Counts[i]
-			all += table.Counts[i]
-		}
-	}
-	for r := range required {
-		grow(r)
-	}
-	return counts, all
 }

@@ -416,7 +416,6 @@ func TestExpect(t *testing.T) {
 		drop[i] = i != 2 // without a character
 	}
 	e.keep(drop)
-	e.update()
 	want := make([]float64, len(e.pieces))
 	for f, count := range c.counts {
 		lo, hi := c.bounds[f], c.bounds[f+1]
@@ -454,8 +453,8 @@ func TestExpect(t *testing.T) {
 		}
 	}
 	check("expect", e.expect())
-	check("expectLong", e.perFragment(func(sc *estimatorScratch, f int) {
-		e.expectLong(sc, c.bounds[f], c.bounds[f+1], float64(c.counts[f])*e.scale)
+	check("rescaled", e.perFragment(func(sc *estimatorScratch, f int) {
+		e.expectFragment(sc, f, int(e.maxChars))
 	}))
 }
 
@@ -627,17 +626,25 @@ func TestDigamma(t *testing.T) {
 	}
 }
 
-func TestNthLargest(t *testing.T) {
+func TestHighest(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	for range 300 {
 		s := make([]float64, 1+random.IntN(200))
 		for i := range s {
 			s[i] = float64(random.IntN(1 + random.IntN(100)))
 		}
-		sorted := slices.Sorted(slices.Values(s))
-		n := random.IntN(len(s))
-		if got, want := nthLargest(s, n), sorted[len(s)-1-n]; got != want {
-			t.Fatalf("nthLargest(%v, %d) = %v, want %v", s, n, got, want)
+		n := random.IntN(len(s) + 1)
+		keep := highest(s, n)
+		for i, x := range s {
+			before := 0 // elements that are chosen before i
+			for j, y := range s {
+				if y > x || y == x && j < i {
+					before++
+				}
+			}
+			if keep[i] != (before < n) {
+				t.Fatalf("highest(%v, %d): element %d is kept: %v, want %v", s, n, i, keep[i], !keep[i])
+			}
 		}
 	}
 }

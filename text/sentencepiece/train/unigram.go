@@ -51,7 +51,6 @@ type estimator struct {
 	first []int32
 	count []uint16
 
-	shards  []shard
 	workers []estimatorScratch
 
 	scale float64 // of expected counts as integers, a power of two
@@ -65,11 +64,8 @@ type unigramPiece struct {
 	at    int32 // index in corpus.symbols of an occurrence
 }
 
-// shard is the fragments first to last-1.
-type shard struct{ first, last int }
-
-// shardSymbols is the size of a shard in symbols.
-const shardSymbols = 1 << 15
+// blockFragments is the number of fragments that one goroutine takes at a time.
+const blockFragments = 1 << 10
 
 // estimatorScratch is the memory of one goroutine.
 type estimatorScratch struct {
@@ -77,6 +73,7 @@ type estimatorScratch struct {
 	exponents   []int32 // of alpha
 	best        []float64
 	last        []int32 // piece that ends at a symbol on the best path, or noPiece
+	path        []int32 // pieces of the best path from its end
 	counts      []int64 // by piece
 }
 
@@ -130,13 +127,8 @@ func (t *Trainer) newEstimator(c *corpus, s *seeds) *estimator {
 	}
 
 	var occurrences int64
-	for f := 0; f < len(c.counts); {
-		first := f
-		for f < len(c.counts) && c.bounds[f]-c.bounds[first] < shardSymbols {
-			occurrences += c.counts[f] * int64(c.bounds[f+1]-c.bounds[f])
-			f++
-		}
-		e.shards = append(e.shards, shard{first, f})
+	for f, count := range c.counts {
+		occurrences += count * int64(c.bounds[f+1]-c.bounds[f])
 	}
 	e.scale = math.Ldexp(1, min(40, 62-bits.Len64(uint64(occurrences))))
 	e.workers = make([]estimatorScratch, parallel.Workers(t.Threads))
@@ -162,12 +154,12 @@ func (e *estimator) update() {
 // perFragment calls f with each fragment on several goroutines and returns the sums of their
 // counts.
 func (e *estimator) perFragment(f func(sc *estimatorScratch, fragment int)) []int64 {
-	parallel.For(e.t.Threads, len(e.shards), 1, func(worker, i, _ int) {
+	parallel.For(e.t.Threads, len(e.c.counts), blockFragments, func(worker, lo, hi int) {
 		sc := &e.workers[worker]
 		if sc.counts == nil {
 			sc.counts = make([]int64, len(e.pieces))
 		}
-		for fragment := e.shards[i].first; fragment < e.shards[i].last; fragment++ {
+		for fragment := lo; fragment < hi; fragment++ {
 			f(sc, fragment)
 		}
 	})
@@ -186,13 +178,11 @@ func (e *estimator) expect() []int64 {
 	// Fragments up to this length have a probability that float64 can represent.
 	short := int(700 / -(max(e.minScore, lowestScore) - unknownPenalty))
 	return e.perFragment(func(sc *estimatorScratch, fragment int) {
-		lo, hi := e.c.bounds[fragment], e.c.bounds[fragment+1]
-		weight := float64(e.c.counts[fragment]) * e.scale
-		if n := int(hi - lo); n <= short {
-			e.expectShort(sc, lo, hi, weight)
-		} else {
-			e.expectLong(sc, lo, hi, weight)
+		window := 0
+		if int(e.c.bounds[fragment+1]-e.c.bounds[fragment]) > short {
+			window = int(e.maxChars)
 		}
+		e.expectFragment(sc, fragment, window)
 	})
 }
 
@@ -202,9 +192,11 @@ func (e *estimator) nodesAt(i int32) (nodes []int32, single bool) {
 	return nodes, len(nodes) > 0 && e.pieces[nodes[0]].chars == 1
 }
 
-// expectShort adds the expected counts of the pieces of a fragment by the forward-backward
-// algorithm.
-func (e *estimator) expectShort(sc *estimatorScratch, lo, hi int32, weight float64) {
+// expectFragment adds the expected counts of the pieces of a fragment by the forward-backward
+// algorithm. With a window, which is needed for a long fragment, it rescales as forward does.
+func (e *estimator) expectFragment(sc *estimatorScratch, fragment, window int) {
+	lo, hi := e.c.bounds[fragment], e.c.bounds[fragment+1]
+	weight := float64(e.c.counts[fragment]) * e.scale
 	n := int(hi - lo)
 	if n == 1 {
 		if e.count[lo] > 0 {
@@ -212,11 +204,14 @@ func (e *estimator) expectShort(sc *estimatorScratch, lo, hi int32, weight float
 		}
 		return
 	}
-	// beta[i] is the probability of the symbols from i.
-	beta := sized(&sc.beta, n+1)
-	alpha, _ := e.forward(sc, lo, n, 0)
+	alpha, exponents := e.forward(sc, lo, n, window)
 	weight /= alpha[n]
+	// beta[i] is the probability of the symbols from i, times 2 to the power of rescaleBits times
+	// exponent, which beta[i] to beta[i+window] share.
+	beta := sized(&sc.beta, n+1+window)
+	clear(beta[n:])
 	beta[n] = 1
+	exponent := int32(0)
 	for i := n - 1; i >= 0; i-- {
 		a := alpha[i] * weight
 		nodes, single := e.nodesAt(lo + int32(i))
@@ -228,9 +223,20 @@ func (e *estimator) expectShort(sc *estimatorScratch, lo, hi int32, weight float
 			p := &e.pieces[id]
 			x := float64(p.p * beta[i+int(p.chars)])
 			b += x
-			sc.counts[id] += int64(float64(a*x) + 0.5)
+			y := float64(a * x)
+			if window > 0 {
+				shift := exponents[n] - exponents[i] - exponent
+				y = float64(math.Ldexp(float64(alpha[i]*x), rescaleBits*int(shift)) * weight)
+			}
+			sc.counts[id] += int64(y + 0.5)
 		}
 		beta[i] = b
+		for window > 0 && beta[i] < tooSmall {
+			for j := i; j < i+window; j++ {
+				beta[j] = min(beta[j]*factor, largest)
+			}
+			exponent++
+		}
 	}
 }
 
@@ -240,7 +246,6 @@ func (e *estimator) expectShort(sc *estimatorScratch, lo, hi int32, weight float
 func (e *estimator) forward(sc *estimatorScratch, lo int32, n, window int) (alpha []float64, exponents []int32) {
 	alpha, exponents = sized(&sc.alpha, n+1+window), sized(&sc.exponents, n+1)
 	clear(alpha)
-	factor := math.Ldexp(1, rescaleBits)
 	alpha[0] = 1
 	exponent := int32(0)
 	for i := range n + 1 {
@@ -278,47 +283,10 @@ func sized[T any](s *[]T, n int) []T {
 // rescaling multiplies probabilities that become too small.
 const (
 	rescaleBits = 256
-	tooSmall    = 1.0 / (1 << 62) / (1 << 62) / (1 << 62) / (1 << 62)
+	factor      = 0x1p256
+	tooSmall    = 0x1p-248
 	largest     = 1e300
 )
-
-// expectLong is expectShort for fragments of any length. It multiplies alpha[i] by 2 to the power
-// of rescaleBits times exponents[i], and beta likewise.
-func (e *estimator) expectLong(sc *estimatorScratch, lo, hi int32, weight float64) {
-	n, window := int(hi-lo), int(e.maxChars)
-	beta := sized(&sc.beta, n+1+window)
-	clear(beta)
-	factor := math.Ldexp(1, rescaleBits)
-	alpha, exponents := e.forward(sc, lo, n, window)
-	weight /= alpha[n]
-	beta[n] = 1
-	exponent := int32(0)
-	for i := n - 1; i >= 0; i-- {
-		nodes, single := e.nodesAt(lo + int32(i))
-		// beta[i] to beta[i+window] have the same exponent.
-		b := 0.0
-		if !single {
-			b = beta[i+1] * e.unknown
-		}
-		for _, id := range nodes {
-			p := &e.pieces[id]
-			x := float64(p.p * beta[i+int(p.chars)])
-			b += x
-			y := float64(alpha[i]*x) * weight
-			if shift := exponents[n] - exponents[i] - exponent; shift != 0 {
-				y = math.Ldexp(float64(alpha[i]*x), rescaleBits*int(shift)) * weight
-			}
-			sc.counts[id] += int64(float64(y) + 0.5)
-		}
-		beta[i] = b
-		for beta[i] < tooSmall {
-			for j := i; j < i+window; j++ {
-				beta[j] = min(beta[j]*factor, largest)
-			}
-			exponent++
-		}
-	}
-}
 
 // maximize estimates the probabilities from expected counts, and drops the pieces that hardly
 // occur. The digamma function makes rare pieces rarer, as a sparse prior does (Liang and Klein
@@ -343,7 +311,6 @@ func (e *estimator) maximize(counts []int64) {
 		}
 	})
 	e.keep(keep)
-	e.update()
 }
 
 // digamma returns the derivative of the logarithm of the gamma function.
@@ -360,23 +327,18 @@ func digamma(x float64) float64 {
 	return y + exact.Log(x) + float64(z*series)
 }
 
-// keep drops pieces.
+// keep drops the other pieces.
 func (e *estimator) keep(keep []bool) {
-	to := make([]int32, len(keep))
-	kept := int32(0)
-	for i, k := range keep {
-		to[i] = noPiece
-		if k {
-			to[i] = kept
-			e.pieces[kept] = e.pieces[i]
-			kept++
+	to, kept := renumber(keep)
+	for i, j := range to {
+		if j >= 0 {
+			e.pieces[j] = e.pieces[i]
 		}
 	}
 	e.pieces = e.pieces[:kept]
-	parallel.For(e.t.Threads, len(e.shards), 1, func(_, i, _ int) {
-		lo, hi := e.c.bounds[e.shards[i].first], e.c.bounds[e.shards[i].last]
-		next := e.first[lo]
-		for at := lo; at < hi; at++ {
+	parallel.For(e.t.Threads, len(e.c.counts), blockFragments, func(_, lo, hi int) {
+		at, end := e.c.bounds[lo], e.c.bounds[hi]
+		for next := e.first[at]; at < end; at++ {
 			first := next
 			for _, id := range e.nodes[e.first[at]:][:e.count[at]] {
 				if id = to[id]; id >= 0 {
@@ -387,22 +349,18 @@ func (e *estimator) keep(keep []bool) {
 			e.first[at], e.count[at] = first, uint16(next-first)
 		}
 	})
+	e.update()
 }
 
 // prune drops pieces until size remain: those that the best segmentations do not have, and those
 // that can be replaced with the least loss. It keeps the characters of the best segmentations.
 func (e *estimator) prune(size int) {
 	counts := e.perFragment(func(sc *estimatorScratch, fragment int) {
-		lo, hi := e.c.bounds[fragment], e.c.bounds[fragment+1]
-		e.viterbi(sc, lo, hi, noPiece)
-		for at := hi - lo; at > 0; {
-			id := sc.last[at]
-			if id == noPiece {
-				at--
-				continue
+		path, _ := e.viterbi(sc, e.c.bounds[fragment], e.c.bounds[fragment+1], noPiece)
+		for _, id := range path {
+			if id != noPiece {
+				sc.counts[id] += e.c.counts[fragment]
 			}
-			sc.counts[id] += e.c.counts[fragment]
-			at -= e.pieces[id].chars
 		}
 	})
 	var total int64
@@ -416,69 +374,16 @@ func (e *estimator) prune(size int) {
 			losses[i] = e.loss(&e.workers[worker], int32(i), counts, float64(total))
 		}
 	})
-	keep := make([]bool, len(losses))
-	var candidates []float64
-	for i, l := range losses {
+	chars, replaceable := 0, 0
+	for _, l := range losses {
 		switch {
 		case math.IsInf(l, 1):
-			keep[i] = true
-			size--
+			chars++
 		case !math.IsInf(l, -1):
-			candidates = append(candidates, l)
+			replaceable++
 		}
 	}
-	size = min(size, len(candidates))
-	if size > 0 {
-		least := nthLargest(slices.Clone(candidates), size-1)
-		for _, l := range candidates {
-			if l > least {
-				size--
-			}
-		}
-		for i, l := range losses {
-			if l > least && !keep[i] {
-				keep[i] = true
-			} else if l == least && size > 0 {
-				keep[i] = true
-				size--
-			}
-		}
-	}
-	e.keep(keep)
-	e.update()
-}
-
-// nthLargest returns the element that has n larger or equal ones before it in descending order. It
-// permutes s.
-func nthLargest(s []float64, n int) float64 {
-	for len(s) > 16 {
-		a, b, c := s[0], s[len(s)/2], s[len(s)-1]
-		pivot := max(min(a, b), min(max(a, b), c))
-		i, j := 0, len(s)-1
-		for i <= j {
-			for s[i] > pivot {
-				i++
-			}
-			for s[j] < pivot {
-				j--
-			}
-			if i <= j {
-				s[i], s[j] = s[j], s[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case n <= j:
-			s = s[:j+1]
-		case n >= i:
-			s, n = s[i:], n-i
-		default:
-			return pivot
-		}
-	}
-	slices.SortFunc(s, func(a, b float64) int { return cmp.Compare(b, a) })
-	return s[n]
+	e.keep(highest(losses, min(max(size, chars), chars+replaceable)))
 }
 
 // loss returns the decrease of the log likelihood, up to a factor, if a piece is replaced by the
@@ -493,36 +398,30 @@ func (e *estimator) loss(sc *estimatorScratch, id int32, counts []int64, total f
 	if p.chars == 1 {
 		return math.Inf(1)
 	}
-	e.viterbi(sc, p.at, p.at+p.chars, id)
-	var pieces, unknown float64
-	for at := p.chars; at > 0; pieces++ {
-		if i := sc.last[at]; i != noPiece {
-			at -= e.pieces[i].chars
-		} else {
-			unknown++
-			at--
-		}
-	}
-	if sc.best[p.chars] > p.score {
+	path, score := e.viterbi(sc, p.at, p.at+p.chars, id)
+	if score > p.score {
 		return math.Inf(-1)
 	}
-	logAll := exact.Log(total + float64(n*(pieces-1)))
+	unknown := 0.0
+	for _, i := range path {
+		if i == noPiece {
+			unknown++
+		}
+	}
+	logAll := exact.Log(total + float64(n*float64(len(path)-1)))
 	replaced := unknown * (e.minScore - unknownPenalty)
-	for at := p.chars; at > 0; {
-		if i := sc.last[at]; i != noPiece {
+	for _, i := range path {
+		if i != noPiece {
 			replaced += exact.Log(float64(counts[i])+n) - logAll
-			at -= e.pieces[i].chars
-		} else {
-			at--
 		}
 	}
 	return n * (exact.Log(n) - exact.Log(total) - replaced)
 }
 
-// viterbi finds the best segmentation of the symbols lo to hi-1, without the piece except. It sets
-// sc.last, and the scores in sc.best. Of equally good segmentations it finds the one with the
-// longest last piece.
-func (e *estimator) viterbi(sc *estimatorScratch, lo, hi, except int32) {
+// viterbi returns the best segmentation of the symbols lo to hi-1, without the piece except, from
+// its end, and its score. Of equally good segmentations it returns the one with the longest last
+// piece.
+func (e *estimator) viterbi(sc *estimatorScratch, lo, hi, except int32) (path []int32, score float64) {
 	n := hi - lo
 	best, last := sized(&sc.best, int(n)+1), sized(&sc.last, int(n)+1)
 	for i := range best {
@@ -548,6 +447,17 @@ func (e *estimator) viterbi(sc *estimatorScratch, lo, hi, except int32) {
 			}
 		}
 	}
+	sc.path = sc.path[:0]
+	for at := n; at > 0; {
+		id := last[at]
+		sc.path = append(sc.path, id)
+		if id == noPiece {
+			at--
+		} else {
+			at -= e.pieces[id].chars
+		}
+	}
+	return sc.path, best[n]
 }
 
 // final returns the pieces of the vocabulary, those with the highest scores first: all characters,
@@ -576,10 +486,7 @@ func (e *estimator) final(want int) []sentencepiece.Piece {
 		pieces = append(pieces, sentencepiece.Piece{Text: string(c.chars[symbol]), Score: scores[symbol], Type: sentencepiece.Normal})
 	}
 	byScore := func(a, b sentencepiece.Piece) int {
-		if c := cmp.Compare(b.Score, a.Score); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.Text, b.Text)
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Text, b.Text))
 	}
 	slices.SortFunc(others, byScore)
 	pieces = append(pieces, others[:min(len(others), want-len(pieces))]...)
