@@ -55,32 +55,23 @@ const (
 	buckets  = 300 // ranges of steps, see line.thin
 )
 
-// add adds a series, unless l is empty.
-func (c *chart) add(name, class string, l line) {
-	if len(l.x) > 0 {
-		c.Series = append(c.Series, series{Name: name, Class: class, Dots: len(l.x) == 1, line: l})
+// add adds a series, unless l is empty, with dots if l has at most maxDots points.
+func (c *chart) add(name, class string, maxDots int, l line) {
+	if n := len(l.x); n > 0 {
+		c.Series = append(c.Series, series{Name: name, Class: class, Dots: n <= maxDots, line: l.thin(buckets)})
 	}
 }
 
 // addNoisy adds a moving average of l and, behind it, l.
 func (c *chart) addNoisy(name, class string, l line) {
-	radius := len(l.x) / 120
+	radius := min(len(l.x)/120, 250)
 	if radius == 0 {
-		c.add(name, class, l.thin(buckets))
+		c.add(name, class, 1, l)
 		return
 	}
-	radius = min(radius, 250)
-	c.add(name, class+" raw", l.thin(buckets))
-	c.Series[len(c.Series)-1].Raw = true
-	c.add(fmt.Sprintf("%s, mean of %d steps", name, 2*radius+1), class, l.smooth(radius).sample(buckets))
-}
-
-// addDots adds a series, with dots if it has at most 60 points.
-func (c *chart) addDots(name, class string, l line) {
-	if len(l.x) > 0 {
-		c.add(name, class, l.thin(buckets))
-		c.Series[len(c.Series)-1].Dots = len(l.x) <= 60
-	}
+	c.Series = append(c.Series,
+		series{Name: name, Class: class + " raw", Raw: true, line: l.thin(buckets)},
+		series{Name: fmt.Sprintf("%s, mean of %d steps", name, 2*radius+1), Class: class, line: l.smooth(radius).sample(buckets)})
 }
 
 // layout computes scales, ticks, paths and the description for the steps lo to hi. All series must
@@ -177,31 +168,15 @@ func (c *chart) mark(step int, class, title string) {
 
 // points is the data of a chart for page.js.
 type points struct {
-	Lo     int            `json:"lo"`
-	Hi     int            `json:"hi"`
-	Series []seriesPoints `json:"series"`
-}
-
-type seriesPoints struct {
-	X []int     `json:"x"`
-	Y []rounded `json:"y"`
-}
-
-// rounded is a number that is written with five significant digits.
-type rounded float64
-
-func (r rounded) MarshalJSON() ([]byte, error) {
-	return strconv.AppendFloat(nil, float64(r), 'g', 5, 64), nil
+	Lo     int    `json:"lo"`
+	Hi     int    `json:"hi"`
+	Series []line `json:"series"`
 }
 
 func (c *chart) points() points {
 	p := points{Lo: c.lo, Hi: c.hi}
 	for _, s := range c.Series {
-		y := make([]rounded, len(s.line.y))
-		for i := range y {
-			y[i] = rounded(s.line.y[i])
-		}
-		p.Series = append(p.Series, seriesPoints{s.line.x, y})
+		p.Series = append(p.Series, s.line)
 	}
 	return p
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"tfm/internal/format"
 	"tfm/train/runlog"
@@ -53,22 +54,18 @@ func compare(r *runlog.Run, name string, o Other) comparison {
 	c.Text = fmt.Sprintf("Largest difference of the losses: %s, at step %s. Mean difference: %s, over %s common steps.",
 		figure(maxDiff), format.Thousands(at), figure(sum/float64(c.Common)), format.Thousands(c.Common))
 	lo, hi := differences.x[0], differences.x[len(differences.x)-1]
-	inRange := func(l line) (w line) {
-		for i, x := range l.x {
-			if lo <= x && x <= hi {
-				w.add(x, l.y[i])
-			}
-		}
-		return w.thin(buckets)
+	inRange := func(l line) line {
+		first, _ := slices.BinarySearch(l.x, lo)
+		end, _ := slices.BinarySearch(l.x, hi+1)
+		return line{l.x[first:end], l.y[first:end]}
 	}
 	both := chart{Title: "Loss", Unit: "nats per target token, both runs"}
-	both.add(name, "a", inRange(ours))
-	both.add(o.Name, "b dashed", inRange(theirs))
+	both.add(name, "a", 1, inRange(ours))
+	both.add(o.Name, "b dashed", 1, inRange(theirs))
+	both.layout(lo, hi, false, false)
 	difference := chart{Title: "Difference", Unit: "absolute difference of the losses"}
-	difference.add("difference", "c", differences.thin(buckets))
-	for _, chart := range []chart{both, difference} {
-		chart.layout(lo, hi, false, chart.Title == "Difference")
-		c.Charts = append(c.Charts, chart)
-	}
+	difference.add("difference", "c", 1, differences)
+	difference.layout(lo, hi, false, true)
+	c.Charts = []chart{both, difference}
 	return c
 }

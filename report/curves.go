@@ -47,21 +47,21 @@ func curves(r *runlog.Run) []chart {
 
 	c := chart{Title: "Loss", Unit: "label-smoothed, nats per target token"}
 	c.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return s.Loss }))
-	c.addDots(validation, "b", valid(func(v runlog.Validation) runlog.Number { return v.Loss }))
+	c.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return v.Loss }))
 	draw(c, false, false)
 
 	c = chart{Title: "Perplexity", Unit: "exp(NLL), per target token"}
 	c.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return perplexity(s.NLL) }))
-	c.addDots(validation, "b", valid(func(v runlog.Validation) runlog.Number { return perplexity(v.NLL) }))
+	c.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return perplexity(v.NLL) }))
 	draw(c, false, true)
 
 	c = chart{Title: "BLEU", Unit: "of the validation sentences"}
-	c.addDots(validation, "b", valid(func(v runlog.Validation) runlog.Number { return v.BLEU }))
+	c.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return v.BLEU }))
 	draw(c, true, false)
 
 	c = chart{Title: "Accuracy", Unit: "% of target tokens that the model ranks first"}
 	c.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return percent(s.Accuracy) }))
-	c.addDots(validation, "b", valid(func(v runlog.Validation) runlog.Number { return percent(v.Accuracy) }))
+	c.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return percent(v.Accuracy) }))
 	draw(c, true, false)
 
 	c = chart{Title: "KL divergence", Unit: "between R-Drop's two copies, nats per target token"}
@@ -69,7 +69,7 @@ func curves(r *runlog.Run) []chart {
 	draw(c, true, false)
 
 	c = chart{Title: "Learning rate"}
-	c.add("learning rate", "a", steps(func(s runlog.Step) runlog.Number { return s.Rate }).thin(buckets))
+	c.add("learning rate", "a", 1, steps(func(s runlog.Step) runlog.Number { return s.Rate }))
 	draw(c, true, false)
 
 	c = chart{Title: "Gradient norm", Unit: "before clipping"}
@@ -77,8 +77,8 @@ func curves(r *runlog.Run) []chart {
 	draw(c, false, true)
 
 	c = chart{Title: "Speed", Unit: "tokens/s"}
-	c.add("source", "c", steps(func(s runlog.Step) runlog.Number { return s.SrcPerSec }).thin(buckets))
-	c.add("target", "a", steps(func(s runlog.Step) runlog.Number { return s.TgtPerSec }).thin(buckets))
+	c.add("source", "c", 1, steps(func(s runlog.Step) runlog.Number { return s.SrcPerSec }))
+	c.add("target", "a", 1, steps(func(s runlog.Step) runlog.Number { return s.TgtPerSec }))
 	draw(c, true, false)
 	return charts
 }

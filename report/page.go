@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"tfm/internal/format"
 	"tfm/train/runlog"
@@ -72,8 +73,8 @@ type view struct {
 
 // data is the data of page.js.
 type data struct {
-	Charts  []points     `json:"charts"`  // in the order of the page
-	Elapsed seriesPoints `json:"elapsed"` // seconds over steps
+	Charts  []points `json:"charts"`  // in the order of the page
+	Elapsed line     `json:"elapsed"` // seconds over steps
 }
 
 // fact is a named value.
@@ -111,11 +112,7 @@ func (p Page) Write(w io.Writer) error {
 	for _, s := range p.Run.Steps {
 		elapsed.add(s.Step, float64(s.Elapsed))
 	}
-	elapsed = elapsed.sample(buckets)
-	v.Data.Elapsed.X = elapsed.x
-	for _, y := range elapsed.y {
-		v.Data.Elapsed.Y = append(v.Data.Elapsed.Y, rounded(y))
-	}
+	v.Data.Elapsed = elapsed.sample(buckets)
 	v.Rows = evenly(p.Run.Steps, 25)
 	return page.Execute(w, v)
 }
@@ -160,10 +157,13 @@ func facts(r *runlog.Run) []fact {
 		threads = "1 thread"
 	}
 	add("Kernels", join(", ", last.Kernels, threads))
-	const day = "2 January 2006, 15:04 MST"
-	if !first.Time.IsZero() {
-		add("Started", first.Time.Format(day))
+	date := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.Format("2 January 2006, 15:04 MST")
 	}
+	add("Started", date(first.Time))
 	if n := len(r.Starts) - 1; n > 0 {
 		var at []string
 		for _, s := range r.Starts[1:] {
@@ -176,11 +176,7 @@ func facts(r *runlog.Run) []fact {
 		add("Resumed", "after "+steps+strings.Join(at, ", "))
 	}
 	if e := r.End; e != nil {
-		when := ""
-		if !e.Time.IsZero() {
-			when = e.Time.Format(day)
-		}
-		add("Ended", join(": ", when, e.Reason))
+		add("Ended", join(": ", date(e.Time), e.Reason))
 		add("Model file", e.Model)
 	} else {
 		add("Ended", "no: the run is in progress or was killed")
@@ -196,32 +192,27 @@ func facts(r *runlog.Run) []fact {
 // results returns the main figures of a run.
 func results(r *runlog.Run) []fact {
 	var facts []fact
+	add := func(name string, n runlog.Number, value, note string) {
+		if !n.IsZero() {
+			facts = append(facts, fact{name, value, note})
+		}
+	}
 	at := func(step int) string { return "step " + format.Thousands(step) }
 	if b := r.Best(); b != nil {
-		if !b.BLEU.IsZero() {
-			facts = append(facts, fact{"Best validation BLEU", fmt.Sprintf("%.2f", float64(b.BLEU)), at(b.Step)})
-		}
-		if !b.NLL.IsZero() {
-			facts = append(facts, fact{"Validation perplexity", figure(math.Exp(float64(b.NLL))), at(b.Step)})
-		}
+		add("Best validation BLEU", b.BLEU, known("%.2f", b.BLEU), at(b.Step))
+		add("Validation perplexity", b.NLL, figure(math.Exp(float64(b.NLL))), at(b.Step))
 	}
-	if a := r.Averaged; a != nil && !a.BLEU.IsZero() {
-		facts = append(facts, fact{"Averaged BLEU", fmt.Sprintf("%.2f", float64(a.BLEU)), fmt.Sprintf("mean of the last %d checkpoints", a.Checkpoints)})
+	if a := r.Averaged; a != nil {
+		add("Averaged BLEU", a.BLEU, known("%.2f", a.BLEU), fmt.Sprintf("mean of the last %d checkpoints", a.Checkpoints))
 	}
+	epoch := ""
 	if n := len(r.Steps); n > 0 {
 		s := r.Steps[n-1]
-		if !s.Loss.IsZero() {
-			facts = append(facts, fact{"Training loss", figure(float64(s.Loss)), at(s.Step)})
-		}
+		add("Training loss", s.Loss, figure(float64(s.Loss)), at(s.Step))
+		epoch = fmt.Sprintf("in epoch %d", s.Epoch+1)
 	}
-	done := fact{Name: "Steps", Value: format.Thousands(r.LastStep())}
-	if n := len(r.Steps); n > 0 {
-		done.Note = fmt.Sprintf("in epoch %d", r.Steps[n-1].Epoch+1)
-	}
-	facts = append(facts, done)
-	if t := r.Elapsed(); !t.IsZero() {
-		facts = append(facts, fact{"Time", duration(float64(t)), ""})
-	}
+	facts = append(facts, fact{"Steps", format.Thousands(r.LastStep()), epoch})
+	add("Time", r.Elapsed(), duration(float64(r.Elapsed())), "")
 	sum, n := 0.0, 0
 	for _, s := range r.Steps {
 		if !s.SrcPerSec.IsZero() && !s.TgtPerSec.IsZero() {

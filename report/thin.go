@@ -1,6 +1,10 @@
 package report
 
-import "math"
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+)
 
 // line is values over steps. It has no values that are not finite or exceed maxValue.
 type line struct {
@@ -15,6 +19,18 @@ func (l *line) add(x int, y float64) {
 	if math.Abs(y) < maxValue {
 		l.x, l.y = append(l.x, x), append(l.y, y)
 	}
+}
+
+// MarshalJSON writes the points for page.js, the values with five significant digits.
+func (l line) MarshalJSON() ([]byte, error) {
+	var y []json.Number
+	for _, v := range l.y {
+		y = append(y, json.Number(strconv.FormatFloat(v, 'g', 5, 64)))
+	}
+	return json.Marshal(struct {
+		X []int         `json:"x"`
+		Y []json.Number `json:"y"`
+	}{l.x, y})
 }
 
 // thin divides the steps into n equal ranges and keeps the minimum and the maximum of each, so that

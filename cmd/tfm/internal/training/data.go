@@ -46,33 +46,38 @@ const (
 
 // printDataWarnings prints the probable faults of the data.
 func (j *Job) printDataWarnings(c *corpus.Corpus) {
-	d := data{j.Survey, c, j.SrcLang, j.TgtLang, j.Options.Init != ""}
+	d := data{Survey: j.Survey, read: c, srcLang: j.SrcLang, tgtLang: j.TgtLang, fineTuning: j.Options.Init != ""}
 	for _, warning := range d.warnings() {
 		j.print(message{text: warning})
 	}
 }
 
-// data is the subject of the warnings. Its methods, except warnings, return one warning, or "" if
-// they find no fault.
+// data is the subject of the warnings. Each of its methods without a result adds at most one
+// warning.
 type data struct {
 	*corpus.Survey
 	read             *corpus.Corpus
 	srcLang, tgtLang string
 	fineTuning       bool
+	found            []string
 }
+
+func (d *data) warn(text string, args ...any) { d.found = append(d.found, fmt.Sprintf(text, args...)) }
 
 // warnings returns the warnings, the most serious first.
 func (d data) warnings() []string {
-	var found []string
-	for _, warning := range []string{
-		d.languages(), d.sameLanguage(), d.swapped(), d.unaligned("training", d.Options.Train, d.LinePairing, d.Pairs), d.unalignedValidation(),
-		d.lengths(), d.repeated(), d.overlap(), d.tiny(),
-	} {
-		if warning != "" {
-			found = append(found, warning)
-		}
+	d.languages()
+	d.sameLanguage()
+	d.swapped()
+	d.unaligned("training", d.Options.Train, d.LinePairing, d.Pairs)
+	if v := d.Validation; v != nil {
+		d.unaligned("validation", d.Valid, v.LinePairing, v.Pairs)
 	}
-	return found
+	d.lengths()
+	d.repeated()
+	d.overlap()
+	d.tiny()
+	return d.found
 }
 
 // flags names the flags of the files of both sides, -src and -tgt, or those of the validation.
@@ -84,57 +89,49 @@ func flags(t *corpus.Text, prefix string) string {
 }
 
 // sameLanguage warns of two sides in one language.
-func (d data) sameLanguage() string {
+func (d *data) sameLanguage() {
 	switch {
 	case share(d.Identical, d.Pairs) > maxIdentical:
-		return fmt.Sprintf("source and target are the same in %s of %s training pairs, so that the model learns to copy: check %s",
+		d.warn("source and target are the same in %s of %s training pairs, so that the model learns to copy: check %s",
 			format.Thousands(d.Identical), format.Thousands(d.Pairs), flags(d.Train, ""))
 	case d.Similarity > maxSimilarity:
-		return fmt.Sprintf("source and target look like one language (similarity %.3f, of two languages below %v): check %s",
+		d.warn("source and target look like one language (similarity %.3f, of two languages below %v): check %s",
 			d.Similarity, maxSimilarity, flags(d.Train, ""))
 	}
-	return ""
 }
 
 // swapped warns of validation files whose sides are those of the other training sides.
-func (d data) swapped() string {
+func (d *data) swapped() {
 	v := d.Validation
 	if v == nil || min(v.Source.SampledCharacters, v.Target.SampledCharacters) < minSwappedCharacters {
-		return ""
+		return
 	}
 	same, other := (v.Same.Source+v.Same.Target)/2, (v.Other.Source+v.Other.Target)/2
-	if other < same+minSwapped {
-		return ""
+	if !(other < same+minSwapped) {
+		d.warn("the validation sources look like the training targets, and the validation targets like the training sources "+
+			"(similarity %.2f, to the same side %.2f): exchange %s", other, same, flags(d.Valid, "valid-"))
 	}
-	return fmt.Sprintf("the validation sources look like the training targets, and the validation targets like the training sources "+
-		"(similarity %.2f, to the same side %.2f): exchange %s", other, same, flags(d.Valid, "valid-"))
 }
 
 // unaligned warns of lines that do not belong together.
-func (d data) unaligned(pairs string, t *corpus.Text, a corpus.LinePairing, n int) string {
+func (d *data) unaligned(pairs string, t *corpus.Text, a corpus.LinePairing, n int) {
 	if share(a.Unaligned, n) <= maxUnaligned {
-		return ""
+		return
 	}
 	found := fmt.Sprintf("from line %s or a little later, lines do not belong together: the lengths of %s of %s %s pairs are unrelated",
 		format.Thousands(a.FirstUnaligned), format.Thousands(a.Unaligned), format.Thousands(n), pairs)
 	switch {
 	case a.Shift > 0:
-		return found + ", but fit if the targets move up by a line: find the extra target or the missing source"
+		d.warn("%s, but fit if the targets move up by a line: find the extra target or the missing source", found)
 	case a.Shift < 0:
-		return found + ", but fit if the sources move up by a line: find the extra source or the missing target"
+		d.warn("%s, but fit if the sources move up by a line: find the extra source or the missing target", found)
+	default:
+		d.warn("%s; line n of the target must be the translation of line n of the source: check %s", found, t.Name)
 	}
-	return fmt.Sprintf("%s; line n of the target must be the translation of line n of the source: check %s", found, t.Name)
-}
-
-func (d data) unalignedValidation() string {
-	if d.Validation == nil {
-		return ""
-	}
-	return d.unaligned("validation", d.Valid, d.Validation.LinePairing, d.Validation.Pairs)
 }
 
 // lengths warns of one side that is much longer than the other, in most pairs or in many.
-func (d data) lengths() string {
+func (d *data) lengths() {
 	density := func(s *corpus.Side) float64 {
 		if s.Share(script.Han, script.Kana, script.Hangul) > 0.5 {
 			return dense
@@ -144,60 +141,48 @@ func (d data) lengths() string {
 	ratio := d.LengthRatio / density(&d.Target) * density(&d.Source)
 	switch {
 	case ratio > maxRatio, ratio < 1/maxRatio && ratio > 0:
-		return fmt.Sprintf("the targets have %.2f times the characters of the sources: check that line n of both has the same sentences", d.LengthRatio)
+		d.warn("the targets have %.2f times the characters of the sources: check that line n of both has the same sentences", d.LengthRatio)
 	case share(d.LinePairing.Unaligned, d.Pairs) > maxUnaligned: // explains the lengths
 	case share(d.FarOff, d.LongPairs) > maxFarOff:
-		return fmt.Sprintf("in %s of %s training pairs (%.0f%%) one side is more than 3 times as long as usual: "+
+		d.warn("in %s of %s training pairs (%.0f%%) one side is more than 3 times as long as usual: "+
 			"leave out pairs whose target does not have %.2f to %.2f times the characters of the source",
 			format.Thousands(d.FarOff), format.Thousands(d.Pairs), 100*share(d.FarOff, d.Pairs), d.LengthRatio/3, d.LengthRatio*3)
 	}
-	return ""
 }
 
 // repeated warns of many repetitions.
-func (d data) repeated() string {
-	if d.Repeated() <= maxRepeated {
-		return ""
+func (d *data) repeated() {
+	if d.Repeated() > maxRepeated {
+		d.warn("%.0f%% of the training pairs repeat another pair%s", 100*d.Repeated(), remedy("keep one of each", unique(d.Train)))
 	}
-	return fmt.Sprintf("%.0f%% of the training pairs repeat another pair%s", 100*d.Repeated(), remedy("keep one of each", unique(d.Train)))
 }
 
 // overlap warns of validation pairs in the training pairs.
-func (d data) overlap() string {
+func (d *data) overlap() {
 	const tooGood = ", so that the validation scores are too good"
-	n := d.read.ValidPairs
-	if h := d.read.HeldOut; h != nil {
-		switch {
-		case h.Repeated > 0:
-			return fmt.Sprintf("%s of %s held-out pairs are also training pairs%s%s",
-				format.Thousands(h.Repeated), format.Thousands(n), tooGood, remedy("keep one of each", unique(d.Train)))
-		case h.Near > 0:
-			return fmt.Sprintf("%s of %s held-out pairs have the source or the target of a training pair, up to case, digits and punctuation, "+
-				"as most pairs do%s", format.Thousands(h.Near), format.Thousands(n), tooGood)
-		}
-	}
-	if d.Validation == nil {
-		return ""
-	}
-	o := d.Validation.Overlap
+	n, h, v := d.read.ValidPairs, d.read.HeldOut, d.Validation
 	switch {
-	case share(o.Pairs, n) > maxOverlap:
-		return fmt.Sprintf("%s of %s validation pairs are also training pairs%s%s",
-			format.Thousands(o.Pairs), format.Thousands(n), tooGood, remedy("leave them out of the training", without(d.Train, d.Valid)))
-	case share(o.Sources, n) > maxSourceOverlap:
-		return fmt.Sprintf("the sources of %s of %s validation pairs are also training sources, with other translations%s",
-			format.Thousands(o.Sources), format.Thousands(n), tooGood)
+	case h != nil && h.Repeated > 0:
+		d.warn("%s of %s held-out pairs are also training pairs%s%s",
+			format.Thousands(h.Repeated), format.Thousands(n), tooGood, remedy("keep one of each", unique(d.Train)))
+	case h != nil && h.Near > 0:
+		d.warn("%s of %s held-out pairs have the source or the target of a training pair, up to case, digits and punctuation, "+
+			"as most pairs do%s", format.Thousands(h.Near), format.Thousands(n), tooGood)
+	case v != nil && share(v.Overlap.Pairs, n) > maxOverlap:
+		d.warn("%s of %s validation pairs are also training pairs%s%s",
+			format.Thousands(v.Overlap.Pairs), format.Thousands(n), tooGood, remedy("leave them out of the training", without(d.Train, d.Valid)))
+	case v != nil && share(v.Overlap.Sources, n) > maxSourceOverlap:
+		d.warn("the sources of %s of %s validation pairs are also training sources, with other translations%s",
+			format.Thousands(v.Overlap.Sources), format.Thousands(n), tooGood)
 	}
-	return ""
 }
 
 // tiny warns of a corpus too small to learn from.
-func (d data) tiny() string {
-	if d.read.TrainPairs >= minPairs || d.fineTuning {
-		return ""
+func (d *data) tiny() {
+	if d.read.TrainPairs < minPairs && !d.fineTuning {
+		d.warn("a model learns %s training pairs by heart instead of learning to translate; a useful translator needs %s or more",
+			format.Thousands(d.read.TrainPairs), format.Thousands(usefulPairs))
 	}
-	return fmt.Sprintf("a model learns %s training pairs by heart instead of learning to translate; a useful translator needs %s or more",
-		format.Thousands(d.read.TrainPairs), format.Thousands(usefulPairs))
 }
 
 // remedy returns the end of a warning with a command that has a purpose, "" without a command.
@@ -228,23 +213,20 @@ func without(t, u *corpus.Text) string {
 
 // lines returns a shell command that prints the pairs as TSV, "" if they are not in files.
 func lines(t *corpus.Text) string {
+	commands := map[bool]string{false: "cat ", true: "zcat "}
 	var words []string
 	for _, path := range t.Paths() {
-		word := cli.ShellWord(path)
-		zipped := strings.HasSuffix(path, ".gz")
-		switch {
-		case zipped && len(t.Paths()) == 1:
-			return "zcat " + word
-		case zipped:
+		word, zipped := cli.ShellWord(path), strings.HasSuffix(path, ".gz")
+		if len(t.Paths()) == 1 {
+			return commands[zipped] + word
+		}
+		if zipped {
 			word = fmt.Sprintf("<(zcat %s)", word)
 		}
 		words = append(words, word)
 	}
-	switch len(words) {
-	case 0:
+	if words == nil {
 		return ""
-	case 1:
-		return "cat " + words[0]
 	}
 	return "paste " + strings.Join(words, " ")
 }

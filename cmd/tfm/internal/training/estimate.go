@@ -88,33 +88,30 @@ func (w *watch) reaches(last int) bool {
 // checkSpeed warns if the speed has fallen so far for a minute that the run ends late, or -time
 // ends it early. On an undisturbed machine it stays within 10 %; 20 % is one more program on two
 // cores.
-func (w *watch) checkSpeed(e train.Event) message {
+func (w *watch) checkSpeed(e train.Event) {
 	const fallen, lasting, slip = 0.6, time.Minute, time.Minute
 	s := w.estimate
 	if s == nil {
-		return message{}
+		return
 	}
 	share := e.TokensPerSec() / s.tokensPerSec
 	if !(share < fallen) {
 		w.slowSince = 0
-		return message{}
+		return
 	}
 	if w.slowSince == 0 {
 		w.slowSince = e.Elapsed
 	}
-	if e.Elapsed-w.slowSince < lasting {
-		return message{}
+	late := time.Duration((1 - share) * float64(e.Left))
+	if e.Elapsed-w.slowSince < lasting || late < slip {
+		return
 	}
-	effect := ""
-	if late := time.Duration((1 - share) * float64(e.Left)); late < slip {
-		return message{}
-	} else if s.outOfTime {
+	effect := fmt.Sprintf("the run needs %s more, %s of that because it is slower", rough(e.Left), rough(late))
+	if s.outOfTime {
 		steps := e.Step + int(e.Left.Seconds()*s.stepsPerSec*share)
 		effect = fmt.Sprintf("the run ends after about %s steps instead of %s", format.Thousands(twoDigits(steps)), format.Thousands(s.steps))
-	} else {
-		effect = fmt.Sprintf("the run needs %s more, %s of that because it is slower", rough(e.Left), rough(late))
 	}
-	return w.warn(slowed, "the speed has been below %s tokens/s for a minute, at the beginning it was %s. Now %s. Does another program use the processor?",
+	w.warn(slowed, "the speed has been below %s tokens/s for a minute, at the beginning it was %s. Now %s. Does another program use the processor?",
 		format.Thousands(int(fallen*s.tokensPerSec)), format.Thousands(int(s.tokensPerSec)), effect)
 }
 

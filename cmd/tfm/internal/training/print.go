@@ -3,7 +3,6 @@ package training
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -204,11 +203,10 @@ func (j *Job) printValidation(e train.Event) {
 
 // change formats a difference to the last validation.
 func change(d float64) string {
-	sign := "+"
 	if d < 0 {
-		sign = "-"
+		return " (-" + figure(-d) + ")"
 	}
-	return fmt.Sprintf(" (%s%s)", sign, figure(math.Abs(d)))
+	return " (+" + figure(d) + ")"
 }
 
 // printSample prints a sample, each time another one of those that fit in a line, or the shortest.
@@ -262,28 +260,22 @@ func (j *Job) printSkipped(e train.Event) {
 
 // state formats the progress line. The loss is the mean of the last steps.
 func (j *Job) state(e train.Event) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "step %s", format.Thousands(e.Step))
+	s := "step " + format.Thousands(e.Step)
 	if j.watch.reaches(e.Steps) {
-		fmt.Fprintf(&b, "/%s", format.Thousands(e.Steps))
+		s += "/" + format.Thousands(e.Steps)
 	}
-	fmt.Fprintf(&b, "  epoch %s  loss %.3f", format.Thousands(e.Epoch+1), j.watch.losses.mean())
+	s += fmt.Sprintf("  epoch %s  loss %.3f", format.Thousands(e.Epoch+1), j.watch.losses.mean())
 	if e.KL != 0 {
-		fmt.Fprintf(&b, "  KL %.3f", e.KL)
+		s += fmt.Sprintf("  KL %.3f", e.KL)
 	}
-	fmt.Fprintf(&b, "  %s tokens/s", format.Thousands(int(e.TokensPerSec())))
-	if e.Left > 0 {
-		b.WriteString("  " + left(e.Left))
+	s += fmt.Sprintf("  %s tokens/s", format.Thousands(int(e.TokensPerSec())))
+	switch {
+	case e.Left >= time.Hour:
+		s += "  " + strings.TrimSuffix(e.Left.Round(time.Minute).String(), "0s") + " left"
+	case e.Left > 0:
+		s += "  " + e.Left.Round(time.Second).String() + " left"
 	}
-	return b.String()
-}
-
-// left formats the remaining time, in minutes from one hour.
-func left(d time.Duration) string {
-	if d < time.Hour {
-		return d.Round(time.Second).String() + " left"
-	}
-	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s") + " left"
+	return s
 }
 
 func best(e train.Event) string {

@@ -54,7 +54,7 @@ func mainScript(s *corpus.Side) (script.Script, bool) {
 
 // languages warns of text that is not in the scripts of its language, on one side or, swapped, on
 // both.
-func (d data) languages() string {
+func (d *data) languages() {
 	wrong := func(flag, language, name string, side, other *corpus.Side) (found string, swapped bool) {
 		scripts := scriptsOf(language)
 		main, ok := mainScript(side)
@@ -68,11 +68,10 @@ func (d data) languages() string {
 	target, targetSwapped := wrong("tgt-lang", d.tgtLang, "target", &d.Target, &d.Source)
 	switch {
 	case source != "" && target != "" && sourceSwapped && targetSwapped:
-		return fmt.Sprintf("source and target are swapped: %s, and %s: exchange %s", source, target, flags(d.Train, ""))
+		d.warn("source and target are swapped: %s, and %s: exchange %s", source, target, flags(d.Train, ""))
 	case source != "" && target != "":
-		return fmt.Sprintf("%s, and %s: check the files and the languages", source, target)
+		d.warn("%s, and %s: check the files and the languages", source, target)
 	case source != "" || target != "":
-		return source + target + ": check the files and the language"
+		d.warn("%s: check the files and the language", source+target)
 	}
-	return ""
 }

@@ -25,6 +25,8 @@ type watch struct {
 	started train.Event // the Started event
 	said    map[warning]bool
 
+	messages []message // of the current event
+
 	losses, nlls window  // of the last steps
 	lowestNLL    float64 // the lowest mean of nlls; +Inf before
 	lowestStep   int     // its last step
@@ -64,18 +66,14 @@ func newWatch(o train.Options, c model.Config) *watch {
 }
 
 // observe returns the messages that follow from an event.
-func (w *watch) observe(e train.Event) (list []message) {
-	add := func(m message) {
-		if m.text != "" {
-			list = append(list, m)
-		}
-	}
+func (w *watch) observe(e train.Event) []message {
+	w.messages = nil
 	switch e.Kind {
 	case train.Started:
 		w.started = e
-		add(w.checkSkipped(e))
+		w.checkSkipped(e)
 		if w.o.Time == 0 {
-			add(w.checkLength(e.Steps))
+			w.checkLength(e.Steps)
 		}
 	case train.Stepped:
 		w.losses.add(e.Loss)
@@ -83,40 +81,38 @@ func (w *watch) observe(e train.Event) (list []message) {
 		w.measure(e)
 		if w.estimate == nil && w.measured(e) {
 			w.estimate = w.newEstimate(e)
-			list = w.estimate.messages(w)
+			w.messages = w.estimate.messages(w)
 			if w.o.Time > 0 {
-				add(w.checkLength(w.estimate.steps))
+				w.checkLength(w.estimate.steps)
 			}
 		}
-		add(w.checkSpeed(e))
-		add(w.checkLoss(e))
+		w.checkSpeed(e)
+		w.checkLoss(e)
 	case train.Validated:
-		add(w.checkTranslations(e))
-		add(w.checkOverfitting(e))
+		w.checkTranslations(e)
+		w.checkOverfitting(e)
 	}
 	w.previous = e
-	return list
+	return w.messages
 }
 
-// warn returns a warning, or nothing if it has been returned before.
-func (w *watch) warn(kind warning, text string, args ...any) message {
-	if w.said[kind] {
-		return message{}
+// warn adds a warning to the messages, unless there has been one of its kind.
+func (w *watch) warn(kind warning, text string, args ...any) {
+	if !w.said[kind] {
+		w.said[kind] = true
+		w.messages = append(w.messages, message{text: fmt.Sprintf(text, args...)})
 	}
-	w.said[kind] = true
-	return message{text: fmt.Sprintf(text, args...)}
 }
 
 // checkSkipped warns if more than 5 % of the pairs are too long. Multi30k and Tatoeba skip none;
 // below 5 % these are the few lines that are no sentences.
-func (w *watch) checkSkipped(e train.Event) message {
+func (w *watch) checkSkipped(e train.Event) {
 	const limit = 0.05
 	share := float64(e.TooLong) / float64(e.Pairs+e.TooLong+e.Empty)
-	if !(share > limit) {
-		return message{}
+	if share > limit {
+		w.warn(skipsPairs, "-max-len %d skips %s (%.0f%%), because a side has more tokens. Split them into sentences, or try a higher -max-len and -batch-tokens.",
+			w.o.MaxLen, format.Count(e.TooLong, "training pair"), 100*share)
 	}
-	return w.warn(skipsPairs, "-max-len %d skips %s (%.0f%%), because a side has more tokens. Split them into sentences, or try a higher -max-len and -batch-tokens.",
-		w.o.MaxLen, format.Count(e.TooLong, "training pair"), 100*share)
 }
 
 // epochSteps returns the approximate number of steps of an epoch: as many full batches as its
@@ -129,7 +125,7 @@ func (w *watch) epochSteps() float64 {
 // checkLength warns about a run of a number of steps, 0 if unknown, that ends before the learning
 // rate has reached its peak, or before 90 % of the first epoch; such a run has not seen the other
 // pairs at all. A run of 10,000 steps has seen enough pairs without that.
-func (w *watch) checkLength(steps int) message {
+func (w *watch) checkLength(steps int) {
 	const enough, share = 10_000, 0.9
 	epoch, about, limit := w.epochSteps(), "", "run (-steps)"
 	if w.o.Time > 0 {
@@ -138,18 +134,17 @@ func (w *watch) checkLength(steps int) message {
 	switch {
 	case steps == 0:
 	case steps <= w.o.Warmup:
-		return w.warn(tooShort, "the run ends at %sstep %s, but the learning rate rises until step %s. Try -warmup %d.", about, format.Thousands(steps), format.Thousands(w.o.Warmup), max(1, steps/10))
+		w.warn(tooShort, "the run ends at %sstep %s, but the learning rate rises until step %s. Try -warmup %d.", about, format.Thousands(steps), format.Thousands(w.o.Warmup), max(1, steps/10))
 	case steps < enough && float64(steps) < share*epoch:
-		return w.warn(tooShort, "the run ends at %sstep %s of an epoch of %s steps: it uses %.0f%% of the training pairs. Try a longer %s or a smaller -preset.",
+		w.warn(tooShort, "the run ends at %sstep %s of an epoch of %s steps: it uses %.0f%% of the training pairs. Try a longer %s or a smaller -preset.",
 			about, format.Thousands(steps), format.Thousands(int(math.Round(epoch))), 100*float64(steps)/epoch, limit)
 	}
-	return message{}
 }
 
 // checkLoss warns about a loss that rises or that does not fall.
-func (w *watch) checkLoss(e train.Event) message {
+func (w *watch) checkLoss(e train.Event) {
 	if !w.nlls.full() {
-		return message{}
+		return
 	}
 	mean := w.nlls.mean()
 	if mean < w.lowestNLL {
@@ -160,7 +155,8 @@ func (w *watch) checkLoss(e train.Event) message {
 	// 2.5 within 10 steps.
 	const rise = 1.0
 	if mean > w.lowestNLL+rise {
-		return w.warn(rising, "the training perplexity has risen from %s to %s: the training diverges. Stop it and try %s.", perplexity(w.lowestNLL), perplexity(mean), w.gentler())
+		w.warn(rising, "the training perplexity has risen from %s to %s: the training diverges. Stop it and try %s.", perplexity(w.lowestNLL), perplexity(mean), w.gentler())
+		return
 	}
 
 	// After 300 steps and the warmup, good runs are 0.9 to 1.9 below the level of the
@@ -177,38 +173,37 @@ func (w *watch) checkLoss(e train.Event) message {
 		if w.slow() {
 			advice = "a higher -lr"
 		}
-		return w.warn(standing, "after %s steps the training perplexity is %s, and guessing tokens by their frequency gives %s: the model has learned next to nothing. Stop the run and try %s.",
+		w.warn(standing, "after %s steps the training perplexity is %s, and guessing tokens by their frequency gives %s: the model has learned next to nothing. Stop the run and try %s.",
 			format.Thousands(e.Step), perplexity(mean), perplexity(w.started.UnigramNLL), advice)
 	}
-	return message{}
 }
 
 // checkTranslations warns if the hypotheses of a validation are nearly all the same, unless the
 // warning about the loss has said more.
-func (w *watch) checkTranslations(e train.Event) message {
+func (w *watch) checkTranslations(e train.Event) {
 	// After 500 steps 90 % or more of a good run's hypotheses are different, even with a long
 	// warmup; with lines that do not match 1 to 4 %. BLEU is no help: one likely sentence of
 	// Multi30k as the translation of all has 2.
 	const start, different, minPairs = 500, 0.1, 20
 	if w.said[rising] || w.said[standing] || !e.Valid.HasBLEU || w.started.ValidPairs < minPairs || e.Step < max(start, w.o.Warmup) || float64(e.Distinct) > different*float64(w.started.ValidPairs) {
-		return message{}
+		return
 	}
 	found := "the same one"
 	if e.Distinct > 1 {
 		found = fmt.Sprintf("only %s different ones", format.Thousands(e.Distinct))
 	}
-	return w.warn(ignoresSource, "the translations do not depend on the source: after %s steps the %s have %s. Check that line n of one file translates line n of the other (paste SRC TGT | head); if so, try %s.",
+	w.warn(ignoresSource, "the translations do not depend on the source: after %s steps the %s have %s. Check that line n of one file translates line n of the other (paste SRC TGT | head); if so, try %s.",
 		format.Thousands(e.Step), format.Count(w.started.ValidPairs, "validation sentence"), found, w.gentler())
 }
 
 // checkOverfitting warns if the loss of validations rises while that of training falls: by 0.1 in
 // three validations without a better BLEU, or by 0.5 even if BLEU improves, as it often does after
 // the loss. In good runs it rises by less than 0.1, on 300 pairs by 0.4 in 150 steps.
-func (w *watch) checkOverfitting(e train.Event) message {
+func (w *watch) checkOverfitting(e train.Event) {
 	v, mean := e.Valid, w.nlls.mean()
 	if w.lowest.Step == 0 || v.NLL < w.lowest.NLL {
 		w.lowest, w.nllAtLowest, w.unimproved = v, mean, 0
-		return message{}
+		return
 	}
 	if w.unimproved++; e.Best {
 		w.unimproved = 0
@@ -216,13 +211,13 @@ func (w *watch) checkOverfitting(e train.Event) message {
 	const validations, rise, steepRise = 3, 0.1, 0.5
 	risen := v.NLL - w.lowest.NLL
 	if !(risen > steepRise || risen > rise && w.unimproved >= validations) || !(mean < w.nllAtLowest-rise) {
-		return message{}
+		return
 	}
 	end := ""
 	if w.o.Patience > 0 {
 		end = fmt.Sprintf(", and the run ends by itself when %s in a row bring no improvement", format.Count(w.o.Patience, "validation"))
 	}
-	return w.warn(overfits, "the validation perplexity has risen from %s at step %s to %s, that of training has fallen from %s to %s: the model learns its pairs by heart. The best weights are kept%s. Try more pairs, a higher -dropout (now %.2g) or a smaller model.",
+	w.warn(overfits, "the validation perplexity has risen from %s at step %s to %s, that of training has fallen from %s to %s: the model learns its pairs by heart. The best weights are kept%s. Try more pairs, a higher -dropout (now %.2g) or a smaller model.",
 		perplexity(w.lowest.NLL), format.Thousands(w.lowest.Step), perplexity(v.NLL), perplexity(w.nllAtLowest), perplexity(mean), end, w.config.Dropout)
 }
 
