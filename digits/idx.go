@@ -38,13 +38,10 @@ func (s Set) Split(n int) (first, last Set) {
 // Load reads the training set and the test set of MNIST: the four files of folder dir under their
 // published names, with or without .gz.
 func Load(dir string) (training, test Set, err error) {
-	if training, err = load(dir, "train"); err != nil {
-		return Set{}, Set{}, err
+	if training, err = load(dir, "train"); err == nil {
+		test, err = load(dir, "t10k")
 	}
-	if test, err = load(dir, "t10k"); err != nil {
-		return Set{}, Set{}, err
-	}
-	return training, test, nil
+	return training, test, err
 }
 
 func load(dir, name string) (Set, error) {

@@ -112,8 +112,7 @@ func sentence(tokens []string) string {
 
 // describe names the source token with the largest weight for each target token.
 func describe(a attention) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s is translated as %s. Largest weight of each row:", sentence(a.Source), sentence(a.Target))
+	var largest []string
 	for i, row := range a.Weights {
 		best := 0
 		for j, w := range row {
@@ -121,11 +120,7 @@ func describe(a attention) string {
 				best = j
 			}
 		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, " %s → %s %.2f", strings.TrimSpace(a.Target[i]), strings.TrimSpace(a.Source[best]), row[best])
+		largest = append(largest, fmt.Sprintf("%s → %s %.2f", strings.TrimSpace(a.Target[i]), strings.TrimSpace(a.Source[best]), row[best]))
 	}
-	b.WriteByte('.')
-	return b.String()
+	return fmt.Sprintf("%s is translated as %s. Largest weight of each row: %s.", sentence(a.Source), sentence(a.Target), strings.Join(largest, ", "))
 }

@@ -9,7 +9,7 @@ import (
 type program struct {
 	name   string
 	value  int    // in the unit of the chart; 0 if it was not measured
-	figure string // the value as BENCHMARKS.md writes it
+	figure string // the value as BENCHMARKS.md writes it, or "not measured"
 }
 
 // chart is a group of bars on one axis from 0 to the longest bar.
@@ -29,7 +29,7 @@ var peers = []chart{
 	{"tiny: 2 M parameters, tokens/s", []program{
 		{"tfm", 22100, "22,100"}, {"Marian 1.12", 10300, "10,300"}, {"PyTorch 2.15", 5960, "5,960"}}},
 	{"tiny: peak memory, GB", []program{
-		{"tfm", 120, "0.12"}, {"Marian 1.12", 0, ""}, {"PyTorch 2.15", 1900, "1.9"}}},
+		{"tfm", 120, "0.12"}, {"Marian 1.12", 0, "not measured"}, {"PyTorch 2.15", 1900, "1.9"}}},
 }
 
 const (
@@ -45,23 +45,15 @@ const (
 
 // drawPeers draws charts in two columns.
 func drawPeers(charts []chart) string {
-	var description strings.Builder
-	description.WriteString("Two cores of an AMD EPYC (Zen 4), float32.")
+	description := "Two cores of an AMD EPYC (Zen 4), float32."
 	for _, ch := range charts {
-		fmt.Fprintf(&description, " %s:", ch.title)
-		for i, p := range ch.programs {
-			figure := p.figure
-			if p.value == 0 {
-				figure = "not measured"
-			}
-			if i > 0 {
-				description.WriteByte(',')
-			}
-			fmt.Fprintf(&description, " %s %s", p.name, figure)
+		var figures []string
+		for _, p := range ch.programs {
+			figures = append(figures, p.name+" "+p.figure)
 		}
-		description.WriteByte('.')
+		description += fmt.Sprintf(" %s: %s.", ch.title, strings.Join(figures, ", "))
 	}
-	c := newCanvas(peersWidth, peersHeight, "Training speed and memory of tfm, Marian and PyTorch", description.String())
+	c := newCanvas(peersWidth, peersHeight, "Training speed and memory of tfm, Marian and PyTorch", description)
 	c.text(20, 30, `class="head"`, "Training a Transformer on two CPU cores (AMD EPYC, Zen 4), float32")
 	c.text(20, 50, `class="dim"`, "Speed: longer is better. Memory: shorter is better. Every axis begins at 0.")
 	for i, ch := range charts {
@@ -89,7 +81,7 @@ func drawChart(c *canvas, x, y int, ch chart) {
 		}
 		c.text(left-8, top+15, `text-anchor="end"`, p.name)
 		if p.value == 0 {
-			c.text(left+6, top+15, `class="dim"`, "not measured")
+			c.text(left+6, top+15, `class="dim"`, p.figure)
 			continue
 		}
 		length := max(1, p.value*barLength/longest)

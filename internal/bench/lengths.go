@@ -15,15 +15,6 @@ import (
 // Length is the number of tokens of each side of a pair, with EOS.
 type Length struct{ Src, Tgt int }
 
-// Equal returns the lengths of pairs equal pairs.
-func Equal(pairs, src, tgt int) []Length {
-	all := make([]Length, pairs)
-	for i := range all {
-		all[i] = Length{src, tgt}
-	}
-	return all
-}
-
 // Captions returns the lengths of 29,000 pairs, distributed like those of Multi30k's training set
 // in English and German under a joint BPE of 8,000 pieces. There the logarithms of the lengths are
 // approximately normal, with means of log 14.5 and log 14.7, standard deviations of 0.29 and 0.33

@@ -154,11 +154,7 @@ func sumStreams(x []float32, streams, block int) (sum float32) {
 func parallel(threads int, f func(i int)) {
 	var wg sync.WaitGroup
 	for i := range threads {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			f(i)
-		}()
+		wg.Go(func() { f(i) })
 	}
 	wg.Wait()
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -13,62 +14,60 @@ func (r Report) Text() string {
 	var b strings.Builder
 	m := r.Machine
 	fmt.Fprintf(&b, "tfm %s %s %s\n", r.Version, m.Go, m.System)
-	fmt.Fprintf(&b, "processor:  %s, %d cores", orUnknown(m.CPU), m.Cores)
+	fmt.Fprintf(&b, "processor:  %s, %d cores", cmp.Or(m.CPU, "unknown"), m.Cores)
 	if m.Cache > 0 {
 		fmt.Fprintf(&b, ", %s cache", bytesText(m.Cache))
 	}
 	if m.Memory > 0 {
 		fmt.Fprintf(&b, ", %s memory", bytesText(m.Memory))
 	}
-	fmt.Fprintf(&b, "\nkernels:    %s, bf16 %s, int8 %s\nin use:     %s\n", m.Float32, m.BF16, m.Int8, orUnknown(strings.Join(m.InUse, " ")))
+	fmt.Fprintf(&b, "\nkernels:    %s, bf16 %s, int8 %s\nin use:     %s\n", m.Float32, m.BF16, m.Int8, cmp.Or(strings.Join(m.InUse, " "), "unknown"))
 
-	table := func(title, columns string, lines func(line func(cells ...string))) {
-		fmt.Fprintf(&b, "\n%s\n", title)
-		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		line := func(cells ...string) { fmt.Fprintf(w, "  %s\n", strings.Join(cells, "\t")) }
-		line(strings.Split(columns, ", ")...)
-		lines(line)
-		w.Flush()
-	}
 	if len(r.Limits) > 0 {
 		where := "memory"
 		if !r.Limits[0].Beyond {
 			where = "cache or memory"
 		}
 		title := fmt.Sprintf("limits: multiply-adds on registers, bandwidth of %s (buffers of %s)", where, bytesText(r.Limits[0].Buffer))
-		table(title, "threads, float32 GFLOP/s, bf16 GFLOP/s, read GB/s, copy GB/s, y += a·x GB/s", func(line func(...string)) {
-			for _, l := range r.Limits {
-				line(fmt.Sprint(l.Threads), figure(l.Float32, 1), figure(l.BF16, 1), figure(l.Read, 1e-9), figure(l.Copy, 1e-9), figure(l.Update, 1e-9))
-			}
+		table(&b, title, "threads, float32 GFLOP/s, bf16 GFLOP/s, read GB/s, copy GB/s, y += a·x GB/s", r.Limits, func(l Limits) []any {
+			return []any{l.Threads, figure(l.Float32, 1), figure(l.BF16, 1), figure(l.Read, 1e-9), figure(l.Copy, 1e-9), figure(l.Update, 1e-9)}
 		})
 	}
-	if len(r.Products) > 0 {
-		table("gemm: C [m × n] = A [m × k] · B [k × n]; form: storage of A and B, N row-major, T transposed", "product, form, m, n, k, precision, threads, GFLOP/s, of limit", func(line func(...string)) {
-			for _, p := range r.Products {
-				line(p.Name, p.Form, fmt.Sprint(p.M), fmt.Sprint(p.N), fmt.Sprint(p.K), p.Precision, fmt.Sprint(p.Threads), figure(p.GFLOPS, 1), share(p.Share))
-			}
+	table(&b, "gemm: C [m × n] = A [m × k] · B [k × n]; form: storage of A and B, N row-major, T transposed",
+		"product, form, m, n, k, precision, threads, GFLOP/s, of limit", r.Products, func(p ProductSpeed) []any {
+			return []any{p.Name, p.Form, p.M, p.N, p.K, p.Precision, p.Threads, figure(p.GFLOPS, 1), share(p.Share)}
 		})
-	}
-	if len(r.Training) > 0 {
-		table("training", "preset, precision, threads, source + target tokens/step, s/step, source tokens/s, target tokens/s, GFLOP/s, utilisation, peak memory", func(line func(...string)) {
-			for _, s := range r.Training {
-				line(s.Preset, s.Precision, fmt.Sprint(s.Threads), fmt.Sprintf("%.0f + %.0f", s.SrcTokens, s.TgtTokens), figure(s.Seconds, 1),
-					figure(s.SrcPerSec, 1), figure(s.TgtPerSec, 1), figure(s.GFLOPS, 1), share(s.Utilisation), memory(s.PeakMemory))
-			}
-		})
-	}
+	table(&b, "training", "preset, precision, threads, source + target tokens/step, s/step, source tokens/s, target tokens/s, GFLOP/s, "+
+		"utilisation, peak memory", r.Training, func(s StepSpeed) []any {
+		return []any{s.Preset, s.Precision, s.Threads, fmt.Sprintf("%.0f + %.0f", s.SrcTokens, s.TgtTokens), figure(s.Seconds, 1),
+			figure(s.SrcPerSec, 1), figure(s.TgtPerSec, 1), figure(s.GFLOPS, 1), share(s.Utilisation), memory(s.PeakMemory)}
+	})
 	if len(r.Decoding) > 0 {
-		table(fmt.Sprintf("decoding: sources and translations of %d tokens", r.Decoding[0].Tokens), "weights, beam, batch, threads, tokens/s, s/batch, peak memory", func(line func(...string)) {
-			for _, s := range r.Decoding {
-				beam := fmt.Sprint(s.Beam)
-				if s.Beam == 1 {
-					beam = "greedy"
-				}
-				line(s.Weights, beam, fmt.Sprint(s.Batch), fmt.Sprint(s.Threads), figure(s.PerSec, 1), figure(s.Seconds, 1), memory(s.PeakMemory))
+		title := fmt.Sprintf("decoding: sources and translations of %d tokens", r.Decoding[0].Tokens)
+		table(&b, title, "weights, beam, batch, threads, tokens/s, s/batch, peak memory", r.Decoding, func(s DecodeSpeed) []any {
+			beam := fmt.Sprint(s.Beam)
+			if s.Beam == 1 {
+				beam = "greedy"
 			}
+			return []any{s.Weights, beam, s.Batch, s.Threads, figure(s.PerSec, 1), figure(s.Seconds, 1), memory(s.PeakMemory)}
 		})
 	}
 	return b.String()
+}
+
+// table writes a table with a row of cells for each result, nothing without results.
+func table[T any](b *strings.Builder, title, columns string, results []T, cells func(T) []any) {
+	if len(results) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "  %s\n", strings.ReplaceAll(columns, ", ", "\t"))
+	for _, r := range results {
+		c := cells(r)
+		fmt.Fprintf(w, "  %v"+strings.Repeat("\t%v", len(c)-1)+"\n", c...)
+	}
+	w.Flush()
 }
 
 // figure formats the median, and after several rounds the minimum and maximum, in the given unit.
@@ -113,11 +112,4 @@ func bytesText(n int64) string {
 		return fmt.Sprintf("%.2f GB", 1e-9*float64(n))
 	}
 	return fmt.Sprintf("%.0f MB", 1e-6*float64(n))
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"tfm/mat"
@@ -26,7 +27,7 @@ func Base() Training { return EqualPairs("base", 10_000, 32, 32) }
 // EqualPairs returns a Training of a preset whose batches are the given number of pairs of n + n
 // tokens.
 func EqualPairs(preset string, vocab, pairs, n int) Training {
-	return Training{Name: preset, Config: configOf(preset, vocab), Lengths: Equal(pairs, n, n), BatchTokens: pairs * n}
+	return Training{Name: preset, Config: configOf(preset, vocab), Lengths: slices.Repeat([]Length{{n, n}}, pairs), BatchTokens: pairs * n}
 }
 
 // Tiny returns a Training of the preset tiny with a vocabulary of 8,000, on batches of 4,096
@@ -114,7 +115,7 @@ type StepSpeed struct {
 func (w Training) Measure(threads, steps int, e Effort) (StepSpeed, error) {
 	pool := mat.NewPool(threads)
 	defer pool.Close()
-	s := StepSpeed{Preset: w.Name, Precision: precision(w.BF16), Threads: threads, Parameters: w.Config.CountParams()}
+	s := StepSpeed{Preset: w.Name, Precision: map[bool]string{false: "float32", true: "bf16"}[w.BF16], Threads: threads, Parameters: w.Config.CountParams()}
 	var seconds, src, tgt, gflops, limit []float64
 	type sums struct{ steps, seconds, src, tgt, flops float64 }
 	var round sums
@@ -150,12 +151,4 @@ func (w Training) Measure(threads, steps int, e Effort) (StepSpeed, error) {
 	s.GFLOPS, s.Limit = figureOf(gflops), figureOf(limit)
 	s.Utilisation, s.PeakMemory = ratio(s.GFLOPS, s.Limit), PeakMemory()
 	return s, nil
-}
-
-// precision returns StepSpeed.Precision.
-func precision(bf16 bool) string {
-	if bf16 {
-		return "bf16"
-	}
-	return "float32"
 }

@@ -1,6 +1,6 @@
 // Package golden compares results with goldens: values that PyTorch computed for the layers of the
-// Transformer in float64, rounded once to float32. It imports mat, layer and model/safetensors;
-// only tests import it.
+// Transformer in float64, rounded once to float32. It imports mat, layer,
+// model/safetensors and internal/ref; only tests import it.
 //
 // The files are in testdata/. The script there that writes them, gen_golden.py, documents their
 // contents. names.go maps the names of parameters to PyTorch's.
@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"tfm/internal/ref"
 	"tfm/mat"
 	"tfm/model/safetensors"
 )
@@ -180,25 +181,7 @@ func (c *Case) Float64s(name string) []float64 {
 // which must not be 0.
 func CheckClose(t testing.TB, name string, got, want mat.Matrix, bound float64) {
 	t.Helper()
-	if got.Rows != want.Rows || got.Cols != want.Cols {
-		t.Errorf("%s: shape %d × %d, want %d × %d", name, got.Rows, got.Cols, want.Rows, want.Cols)
-		return
-	}
-	var largest, worst float64
-	var row, col int
-	for i := range want.Rows {
-		for j := range want.Cols {
-			largest = max(largest, math.Abs(float64(want.At(i, j))))
-			// NaN is the worst error: !(NaN <= worst), and worst == worst is false
-			// after it.
-			if e := math.Abs(float64(got.At(i, j)) - float64(want.At(i, j))); !(e <= worst) && worst == worst {
-				worst, row, col = e, i, j
-			}
-		}
-	}
-	if !(worst <= bound*largest) || largest == 0 {
-		t.Errorf("%s: error = %.3g at (%d, %d), %.3g of the largest element %.3g, want at most %.3g", name, worst, row, col, worst/largest, largest, bound)
-	}
+	ref.CheckClose(t, name, got, ref.FromFloat32(want), bound)
 }
 
 // roundings is the error that bound allows in addition to PyTorch's, in units of 2^-24.

@@ -128,11 +128,9 @@ func (c *Case) Fill(set string, ps *layer.Params) {
 // CheckGrads compares the gradients of ps with PyTorch's.
 func (c *Case) CheckGrads(ps *layer.Params) {
 	c.t.Helper()
-	for _, p := range ps.List {
-		if want := c.parameter("grad/", p); want.Data != nil {
-			CheckClose(c.t, "gradient of "+p.Name, view(p, p.G), want, bound(c.t, c.float32.Grad, 1e-4))
-		}
-	}
+	c.Weights("grad/", ps, func(p *layer.Param, _, want mat.Matrix) {
+		CheckClose(c.t, "gradient of "+p.Name, view(p, p.G), want, bound(c.t, c.float32.Grad, 1e-4))
+	})
 }
 
 // Weights calls f for each parameter of ps, with its weights and PyTorch's in a set; set 3/ has

@@ -66,8 +66,8 @@ var allowedImports = []struct{ name, imports string }{
 	{"docs", ""},
 	{"internal/e2e", ""},
 	{"internal/texttest", ""},
-	{"internal/golden", "mat layer model/safetensors"},
 	{"internal/ref", "mat layer attn"},
+	{"internal/golden", "mat layer model/safetensors internal/ref"},
 	{"internal/bench", "mat model model/decode train internal/format"},
 
 	// The command line. Packages outside cmd do not import these.

@@ -52,15 +52,23 @@ func WeightsOf(ps *layer.Params) Weights {
 // which must not be 0.
 func CheckClose(t testing.TB, name string, got mat.Matrix, want Matrix, bound float64) {
 	t.Helper()
+	if got.Rows != len(want) || len(want) > 0 && got.Cols != len(want[0]) {
+		t.Errorf("%s: shape %d × %d, want %d × %d", name, got.Rows, got.Cols, len(want), len(want[0]))
+		return
+	}
 	var largest, worst float64
+	var row, col int
 	for i := range want {
 		for j := range want[i] {
 			largest = max(largest, math.Abs(want[i][j]))
-			worst = max(worst, math.Abs(float64(got.At(i, j))-want[i][j]))
+			e := math.Abs(float64(got.At(i, j)) - want[i][j])
+			if !math.IsNaN(worst) && !(e <= worst) {
+				worst, row, col = e, i, j
+			}
 		}
 	}
 	if !(worst <= bound*largest) || largest == 0 {
-		t.Errorf("%s: largest error = %.3g, want at most %.3g of the largest element %.3g", name, worst, bound, largest)
+		t.Errorf("%s: error = %.3g at (%d, %d), want at most %.3g of the largest element %.3g", name, worst, row, col, bound, largest)
 	}
 }
 
