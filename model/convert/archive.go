@@ -2,9 +2,8 @@ package convert
 
 import (
 	"archive/zip"
-	"errors"
+	"bytes"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -14,23 +13,32 @@ import (
 // cannot have, duplicate names, and files whose content would need more than maxGrowth times the
 // memory of the archive, plus minMemory.
 func openArchive(path string, use func(folder) error) error {
-	info, err := os.Stat(path)
+	r, size, err := openZip(path)
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: found %v, expected a file", path, info.Mode().Type())
-	}
-	r, err := zip.OpenReader(path)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
 	defer r.Close()
-	f, err := archiveFolder(path, &r.Reader, info.Size())
+	f, err := archiveFolder(path, &r.Reader, size)
 	if err != nil {
 		return err
 	}
 	return use(f)
+}
+
+// openZip opens a zip archive, and returns its size in bytes.
+func openZip(path string) (*zip.ReadCloser, int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s: found %v, expected a file", path, info.Mode().Type())
+	}
+	r, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, info.Size(), nil
 }
 
 // archiveFolder returns the files of an archive of size bytes.
@@ -57,7 +65,7 @@ func archiveFolder(path string, r *zip.Reader, size int64) (folder, error) {
 				return nil, fmt.Errorf("%s: found %.80q of %d bytes, expected at most %d in an archive of %d", path, name, n, left, size)
 			}
 			left -= n
-			data, err := readEntry(entry, n)
+			data, err := readEntry(entry)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %.80q: %w", path, name, err)
 			}
@@ -67,25 +75,17 @@ func archiveFolder(path string, r *zip.Reader, size int64) (folder, error) {
 	return f, nil
 }
 
-// readEntry returns the content of a file of n bytes in an archive.
-func readEntry(entry *zip.File, n uint64) ([]byte, error) {
+// readEntry returns the content of a file in an archive, whose size the caller has compared with
+// that of the archive. The reader compares the content with the size and the checksum.
+func readEntry(entry *zip.File) ([]byte, error) {
 	r, err := entry.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	data := make([]byte, n)
-	if _, err := io.ReadFull(r, data); err != nil {
-		return nil, fmt.Errorf("expected %d bytes: %w", n, err)
-	}
-	// The checksum is compared at the end.
-	if extra, err := io.CopyN(io.Discard, r, 1); !errors.Is(err, io.EOF) {
-		if err == nil {
-			err = fmt.Errorf("found at least %d bytes, expected %d", n+uint64(extra), n)
-		}
-		return nil, err
-	}
-	return data, nil
+	data := bytes.NewBuffer(make([]byte, 0, entry.UncompressedSize64+bytes.MinRead))
+	_, err = data.ReadFrom(r)
+	return data.Bytes(), err
 }
 
 // in returns the files of a folder in f.

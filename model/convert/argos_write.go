@@ -37,31 +37,28 @@ func WriteArgos(path string, f model.File) error {
 	}
 	from, to := argosCode(f.SrcLang), argosCode(f.TgtLang)
 	root := fmt.Sprintf("translate-%s_%s-1_0", from, to)
-	entries := map[string][]byte{}
-	for name, data := range files {
-		entries[argosModel+"/"+name] = data
+	entries := fileSet{data: map[string][]byte{}}
+	for name, data := range files.data {
+		if name != "sentencepiece.model" && name != ct2Codes { // for both sides
+			name = argosModel + "/" + name
+		}
+		entries.data[name] = data
 	}
 	switch t := tokenizers.Source.(type) {
 	case *sentencepiece.Tokenizer:
-		const name = "sentencepiece.model"
-		if tokenizers.Joint() {
-			entries[name] = entries[argosModel+"/"+name]
-			delete(entries, argosModel+"/"+name)
-		} else if entries[name], err = argosPieces(tokenizers); err != nil {
-			return err
+		if !tokenizers.Joint() {
+			entries.add("sentencepiece.model", func() ([]byte, error) { return argosPieces(tokenizers) })
 		}
 	case *subword.Tokenizer:
-		entries[ct2Codes] = entries[argosModel+"/"+ct2Codes]
-		delete(entries, argosModel+"/"+ct2Codes)
 	default:
 		return fmt.Errorf("found a tokenizer of type %T, expected SentencePiece or subword-nmt for Argos Translate: use a tokenizer of 'tfm vocab -model-type bpe' or 'unigram'", t)
 	}
-	meta := argosMetadata{
+	entries.addJSON(argosFile, argosMetadata{
 		PackageVersion: "1.0", ArgosVersion: "1.9", FromCode: from, ToCode: to,
 		FromName: languageName(f.SrcLang), ToName: languageName(f.TgtLang),
-	}
-	if entries[argosFile], err = marshalReadable(meta); err != nil {
-		return err
+	})
+	if entries.err != nil {
+		return entries.err
 	}
 	if !strings.HasSuffix(path, argosEnd) {
 		if err := os.MkdirAll(path, 0o777); err != nil {
@@ -71,12 +68,12 @@ func WriteArgos(path string, f model.File) error {
 	}
 	return safetensors.WriteAtomic(path, func(w io.Writer) error {
 		z := zip.NewWriter(w)
-		for _, name := range slices.Sorted(maps.Keys(entries)) {
+		for _, name := range slices.Sorted(maps.Keys(entries.data)) {
 			e, err := z.Create(root + "/" + name)
 			if err != nil {
 				return err
 			}
-			if _, err := e.Write(entries[name]); err != nil {
+			if _, err := e.Write(entries.data[name]); err != nil {
 				return err
 			}
 		}

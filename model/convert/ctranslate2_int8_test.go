@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func TestCTranslate2Int8IsKeptPretrained(t *testing.T) {
 
 func checkInt8(t *testing.T, dir string) {
 	t.Helper()
-	data, err := readFile(filepath.Join(dir, ct2File))
+	data, err := os.ReadFile(filepath.Join(dir, ct2File))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func smallCTranslate2(t testing.TB) (*ct2Binary, map[string][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b, content
+	return b, content.data
 }
 
 // inMemory returns a folder of the given files.
@@ -279,7 +279,7 @@ func goldenFolders(t testing.TB) map[string]map[string][]byte {
 		}
 		all[dir] = map[string][]byte{}
 		for _, e := range entries {
-			if all[dir][e.Name()], err = readFile(filepath.Join(dir, e.Name())); err != nil {
+			if all[dir][e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
 				t.Fatal(err)
 			}
 		}

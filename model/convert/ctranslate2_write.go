@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -43,14 +44,14 @@ func WriteCTranslate2(dir string, f model.File) error {
 		return err
 	}
 	for _, name := range ct2Files {
-		if files[name] != nil {
+		if files.data[name] != nil {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	if err := writeFiles(dir, files); err != nil {
+	if err := files.write(dir); err != nil {
 		return err
 	}
 	return safetensors.WriteAtomic(filepath.Join(dir, ct2File), b.write)
@@ -64,7 +65,7 @@ var ct2Files = []string{
 
 // encodeCTranslate2 returns the content of the folder of WriteCTranslate2: model.bin and the other
 // files.
-func encodeCTranslate2(f model.File) (*ct2Binary, map[string][]byte, error) {
+func encodeCTranslate2(f model.File) (*ct2Binary, *fileSet, error) {
 	t, c := f.Model, f.Model.Config
 	if err := checkCTranslate2(c); err != nil {
 		return nil, nil, err
@@ -73,7 +74,7 @@ func encodeCTranslate2(f model.File) (*ct2Binary, map[string][]byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	files := map[string][]byte{}
+	files := &fileSet{data: map[string][]byte{}}
 	options, err := ct2Tokenizers(tokenizers, f.Tokenizers, files)
 	if err != nil {
 		return nil, nil, err
@@ -82,11 +83,9 @@ func encodeCTranslate2(f model.File) (*ct2Binary, map[string][]byte, error) {
 	options.Start, options.Epsilon = &start, &c.NormEps
 	options.SourceBOS, options.SourceEOS = c.SourceMarks.HasBOS(), c.SourceMarks.HasEOS()
 	options.TFM = newTFMExtra(f)
-	if files[ct2Config], err = marshalReadable(options); err != nil {
-		return nil, nil, err
-	}
+	files.addJSON(ct2Config, options)
 	w := ct2Writer{&ct2Binary{spec: "TransformerSpec", revision: 7, vars: map[string]ct2Variable{}}}
-	if err := w.attributes(c, f.Decoding); err != nil {
+	if err := cmp.Or(files.err, w.attributes(c, f.Decoding)); err != nil {
 		return nil, nil, err
 	}
 	w.weights(t)
@@ -108,7 +107,7 @@ func checkCTranslate2(c model.Config) error {
 
 // ct2Tokenizers adds the files of the tokenizers and the vocabularies to files, and returns the
 // settings that name their tokens. encoded is the form of the tokenizers in a model file.
-func ct2Tokenizers(t vocab.Tokenizers, encoded map[string][]byte, files map[string][]byte) (ct2Options, error) {
+func ct2Tokenizers(t vocab.Tokenizers, encoded map[string][]byte, files *fileSet) (ct2Options, error) {
 	src, err := namesOf(t.Source)
 	if err != nil {
 		return ct2Options{}, fmt.Errorf("source tokenizer: %w", err)
@@ -120,42 +119,35 @@ func ct2Tokenizers(t vocab.Tokenizers, encoded map[string][]byte, files map[stri
 	if !slices.Equal(src.special(), tgt.special()) {
 		return ct2Options{}, fmt.Errorf("tokenizers: found special tokens %q and %q, expected the same on both sides for CTranslate2", src.special(), tgt.special())
 	}
-	lists := map[string][]string{"shared_vocabulary.json": src.names}
-	if !t.Joint() {
-		lists = map[string][]string{"source_vocabulary.json": src.names, "target_vocabulary.json": tgt.names}
+	type sideFiles struct {
+		tokenizer        text.Tokenizer
+		names            []string
+		spm, json, vocab string
 	}
-	for name, tokens := range lists {
-		if files[name], err = marshalReadable(tokens); err != nil {
-			return ct2Options{}, err
-		}
+	sides := []sideFiles{
+		{t.Source, src.names, "source.spm", "source_tokenizer.json", "source_vocabulary.json"},
+		{t.Target, tgt.names, "target.spm", "target_tokenizer.json", "target_vocabulary.json"},
 	}
-	type tokenizerFiles struct {
-		tokenizer text.Tokenizer
-		spm, json string
-	}
-	sides := []tokenizerFiles{{t.Source, "source.spm", "source_tokenizer.json"}, {t.Target, "target.spm", "target_tokenizer.json"}}
 	if t.Joint() {
-		sides = []tokenizerFiles{{t.Source, "sentencepiece.model", "tokenizer.json"}}
+		sides = []sideFiles{{t.Source, src.names, "sentencepiece.model", "tokenizer.json", "shared_vocabulary.json"}}
 	}
 	for _, side := range sides {
+		files.addJSON(side.vocab, side.names)
 		switch x := side.tokenizer.(type) {
 		case *sentencepiece.Tokenizer:
-			files[side.spm], err = x.MarshalBinary()
+			files.add(side.spm, x.MarshalBinary)
 		case *subword.Tokenizer:
 			var b bytes.Buffer
 			err = x.Codes().Write(&b)
-			if old := files[ct2Codes]; old != nil && !bytes.Equal(old, b.Bytes()) {
+			if old := files.data[ct2Codes]; old != nil && !bytes.Equal(old, b.Bytes()) {
 				return ct2Options{}, fmt.Errorf("tokenizers: found different codes of subword-nmt, expected the same on both sides for CTranslate2")
 			}
-			files[ct2Codes] = b.Bytes()
+			files.add(ct2Codes, func() ([]byte, error) { return b.Bytes(), err })
 		case *bpe.Tokenizer:
-			files[side.json], err = tokenizerJSON(x)
+			files.addJSON(side.json, tokenizerJSON(x, side.names))
 			for key, data := range encoded {
-				files[ct2Tokenizer+key] = data
+				files.data[ct2Tokenizer+key] = data
 			}
-		}
-		if err != nil {
-			return ct2Options{}, err
 		}
 	}
 	return ct2Options{Unknown: src.unknown, BOS: src.names[text.BOS], EOS: src.names[text.EOS]}, nil

@@ -1,9 +1,9 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 )
@@ -25,32 +25,11 @@ func openFolder(path string) (folder, error) {
 	for _, e := range entries {
 		file := filepath.Join(path, e.Name())
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() { // follows links
-			f.files[e.Name()] = func() ([]byte, error) { return readFile(file) }
+			f.files[e.Name()] = func() ([]byte, error) { return os.ReadFile(file) }
 			f.size += info.Size()
 		}
 	}
 	return f, nil
-}
-
-// readFile returns the content of a regular file.
-func readFile(path string) ([]byte, error) {
-	r, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	info, err := r.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: found %v, expected a regular file", path, info.Mode().Type())
-	}
-	data := make([]byte, info.Size())
-	if _, err := io.ReadFull(r, data); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return data, nil
 }
 
 // has reports whether the folder has a file of this name.
@@ -91,18 +70,38 @@ func (f folder) readJSON(name string, optional bool, v any) error {
 	return nil
 }
 
-// writeFiles writes files to the folder dir, which it creates.
-func writeFiles(dir string, files map[string][]byte) error {
+// name returns the path of a file, for errors.
+func (f folder) name(name string) string { return filepath.Join(f.path, name) }
+
+// fileSet is the files of a model that is written. err is the first error of add and addJSON.
+type fileSet struct {
+	data map[string][]byte
+	err  error
+}
+
+// add adds a file with the content that encode returns.
+func (s *fileSet) add(name string, encode func() ([]byte, error)) {
+	data, err := encode()
+	s.data[name], s.err = data, cmp.Or(s.err, err)
+}
+
+// addJSON adds a file with v as JSON.
+func (s *fileSet) addJSON(name string, v any) {
+	s.add(name, func() ([]byte, error) { return marshalReadable(v) })
+}
+
+// write writes the files to the folder dir, which it creates, unless there was an error.
+func (s *fileSet) write(dir string) error {
+	if s.err != nil {
+		return s.err
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	for name, data := range files {
+	for name, data := range s.data {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// name returns the path of a file, for errors.
-func (f folder) name(name string) string { return filepath.Join(f.path, name) }

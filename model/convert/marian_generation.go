@@ -1,7 +1,7 @@
 package convert
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,133 +9,107 @@ import (
 	"tfm/model"
 )
 
-// hfGeneration holds the settings of transformers' generate that affect translations. They are in
-// generation_config.json, or in config.json of early versions.
+// hfGeneration holds the settings of transformers' generate that affect translations: the content
+// of generation_config.json. Early versions have them in config.json.
 type hfGeneration struct {
-	NumBeams      int             `json:"num_beams"`
-	LengthPenalty *float64        `json:"length_penalty"`
-	EarlyStopping json.RawMessage `json:"early_stopping"`
-	Renormalize   bool            `json:"renormalize_logits"`
-	BadWords      [][]int32       `json:"bad_words_ids"`
-	SuppressToks  []int32         `json:"suppress_tokens"`
-	Pad           *int32          `json:"pad_token_id"`
-	Start         *int32          `json:"decoder_start_token_id"`
-	EOS           json.RawMessage `json:"eos_token_id"`
+	Pad           *int32    `json:"pad_token_id"`
+	EOS           hfID      `json:"eos_token_id"`
+	Start         *int32    `json:"decoder_start_token_id"` // default: Pad
+	MaxLength     int       `json:"max_length"`             // not read
+	NumBeams      int       `json:"num_beams"`
+	LengthPenalty float64   `json:"length_penalty"`
+	EarlyStopping any       `json:"early_stopping"`
+	BadWords      [][]int32 `json:"bad_words_ids,omitempty"`
+	SuppressToks  []int32   `json:"suppress_tokens,omitempty"`
+	Renormalize   bool      `json:"renormalize_logits,omitempty"`
 
-	// Settings that must be off.
-	DoSample          bool            `json:"do_sample"`
-	MinLength         int             `json:"min_length"`
-	MinNewTokens      *int            `json:"min_new_tokens"`
-	NoRepeat          int             `json:"no_repeat_ngram_size"`
-	EncoderNoRepeat   int             `json:"encoder_no_repeat_ngram_size"`
-	RepetitionPenalty *float64        `json:"repetition_penalty"`
-	EncoderRepetition *float64        `json:"encoder_repetition_penalty"`
-	BeamGroups        *int            `json:"num_beam_groups"`
-	Diversity         float64         `json:"diversity_penalty"`
-	ForcedBOS         *int32          `json:"forced_bos_token_id"`
-	BeginSuppress     []int32         `json:"begin_suppress_tokens"`
-	ForceWords        json.RawMessage `json:"force_words_ids"`
-	Constraints       json.RawMessage `json:"constraints"`
-	SequenceBias      json.RawMessage `json:"sequence_bias"`
-	Guidance          *float64        `json:"guidance_scale"`
-	DecayPenalty      json.RawMessage `json:"exponential_decay_length_penalty"`
-
-	start      *int32
-	eos        int
 	search     string
 	suppressed []int32
 }
 
-// newHFGeneration returns transformers' defaults, which its files omit.
-func newHFGeneration() hfGeneration { return hfGeneration{NumBeams: 1} }
+// hfID is an id, or a list of one id.
+type hfID int32
 
-// isSet reports whether a setting of any type is neither absent nor null.
-func isSet(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
-
-// validate sets the fields without names in JSON. vocabulary is the number of target pieces.
-func (g *hfGeneration) validate(vocabulary int) error {
-	not := func(x *float64, off float64) bool { return x != nil && *x != off }
-	if err := firstBroken([]rule{
-		{g.NumBeams < 1 || g.NumBeams > model.MaxBeam, "num_beams", g.NumBeams, fmt.Sprint("1 to ", model.MaxBeam)},
-		{g.DoSample, "do_sample", true, "false: the model file has settings of beam search"},
-		{g.MinLength > 0, "min_length", g.MinLength, "0"},
-		{g.MinNewTokens != nil && *g.MinNewTokens > 0, "min_new_tokens", g.MinNewTokens, "null"},
-		{g.NoRepeat > 0, "no_repeat_ngram_size", g.NoRepeat, "0: it is an option of a translation"},
-		{g.EncoderNoRepeat > 0, "encoder_no_repeat_ngram_size", g.EncoderNoRepeat, "0"},
-		{not(g.RepetitionPenalty, 1), "repetition_penalty", value(g.RepetitionPenalty), "1: it is an option of a translation"},
-		{not(g.EncoderRepetition, 1), "encoder_repetition_penalty", value(g.EncoderRepetition), "1"},
-		{g.BeamGroups != nil && *g.BeamGroups > 1, "num_beam_groups", value(g.BeamGroups), "1"},
-		{g.Diversity != 0, "diversity_penalty", g.Diversity, "0"},
-		{g.ForcedBOS != nil, "forced_bos_token_id", value(g.ForcedBOS), "null"},
-		{len(g.BeginSuppress) > 0, "begin_suppress_tokens", g.BeginSuppress, "null"},
-		{isSet(g.ForceWords), "force_words_ids", string(g.ForceWords), "null"},
-		{isSet(g.Constraints), "constraints", string(g.Constraints), "null"},
-		{isSet(g.SequenceBias), "sequence_bias", string(g.SequenceBias), "null"},
-		{not(g.Guidance, 1), "guidance_scale", value(g.Guidance), "null"},
-		{isSet(g.DecayPenalty), "exponential_decay_length_penalty", string(g.DecayPenalty), "null"},
-		{g.LengthPenalty != nil && !(*g.LengthPenalty >= 0 && *g.LengthPenalty <= 10), "length_penalty", value(g.LengthPenalty), "0 to 10"},
-	}...); err != nil {
-		return err
-	}
-	if err := g.setSearch(); err != nil {
-		return err
-	}
-	eos, err := oneID(g.EOS)
-	if err != nil {
-		return fmt.Errorf("eos_token_id: %w", err)
-	}
-	g.eos = int(eos)
-	if g.start = g.Start; g.start == nil {
-		if g.start = g.Pad; g.start == nil {
-			return fmt.Errorf("decoder_start_token_id: found none, expected the piece that translations begin with")
-		}
-	}
-	for name, id := range map[string]*int32{"decoder_start_token_id": g.start, "pad_token_id": g.Pad} {
-		if id != nil && (*id < 0 || int(*id) >= vocabulary) {
-			return &model.FieldError{Field: name, Found: *id, Expected: fmt.Sprintf("0 to %d", vocabulary-1)}
-		}
-	}
-	return g.setSuppressed(vocabulary)
-}
-
-// value returns what p points to, or "null".
-func value[T any](p *T) any {
-	if p == nil {
-		return "null"
-	}
-	return *p
-}
-
-// oneID decodes an id, or a list of one id. The default is 0.
-func oneID(raw json.RawMessage) (int32, error) {
-	var id int32
+func (id *hfID) UnmarshalJSON(data []byte) error {
 	var list []int32
-	switch {
-	case !isSet(raw) || json.Unmarshal(raw, &id) == nil:
-		return id, nil
-	case json.Unmarshal(raw, &list) == nil && len(list) == 1:
-		return list[0], nil
+	if json.Unmarshal(data, (*int32)(id)) == nil { // also null, which keeps the default
+		return nil
 	}
-	return 0, fmt.Errorf("found %.40q, expected one id", raw)
+	if json.Unmarshal(data, &list) != nil || len(list) != 1 {
+		return fmt.Errorf("eos_token_id: found %.40q, expected one id", data)
+	}
+	*id = hfID(list[0])
+	return nil
 }
 
-// setSearch sets g.search.
-func (g *hfGeneration) setSearch() error {
-	switch s := string(g.EarlyStopping); s {
-	case "", "null", "false":
-		g.search = model.SearchHeuristic
-	case "true":
-		g.search = model.SearchFinished
-	case `"never"`:
-		g.search = model.SearchExact
-	default:
-		return &model.FieldError{Field: "early_stopping", Found: s, Expected: `false, true or "never"`}
+// offSetting is a setting of another program that must be null or one of some values.
+type offSetting struct {
+	name     string
+	off      []any
+	expected string
+}
+
+// hfGenerationOff are settings of transformers' generate that tfm does not have.
+var hfGenerationOff = []offSetting{
+	{"do_sample", []any{false}, "false: the model file has settings of beam search"},
+	{"min_length", []any{0.0}, "0"},
+	{"min_new_tokens", []any{0.0}, "null"},
+	{"no_repeat_ngram_size", []any{0.0}, "0: it is an option of a translation"},
+	{"encoder_no_repeat_ngram_size", []any{0.0}, "0"},
+	{"repetition_penalty", []any{1.0}, "1: it is an option of a translation"},
+	{"encoder_repetition_penalty", []any{1.0}, "1"},
+	{"num_beam_groups", []any{0.0, 1.0}, "1"},
+	{"diversity_penalty", []any{0.0}, "0"},
+	{"forced_bos_token_id", nil, "null"},
+	{"begin_suppress_tokens", []any{}, "null"},
+	{"force_words_ids", nil, "null"},
+	{"constraints", nil, "null"},
+	{"sequence_bias", nil, "null"},
+	{"guidance_scale", []any{1.0}, "null"},
+	{"exponential_decay_length_penalty", nil, "null"},
+}
+
+// refuseSettings reports the first of list that is not off in settings, decoded JSON.
+func refuseSettings(settings map[string]any, list []offSetting) error {
+	for _, s := range list {
+		found := settings[s.name]
+		values, isList := found.([]any)
+		isEmpty := isList && len(values) == 0 && s.off != nil
+		isOff := func(off any) bool { return found == off }
+		if found != nil && !isEmpty && !slices.ContainsFunc(s.off, isOff) {
+			return &model.FieldError{Field: s.name, Found: found, Expected: s.expected}
+		}
 	}
 	return nil
 }
 
-// setSuppressed sets g.suppressed.
-func (g *hfGeneration) setSuppressed(vocabulary int) error {
+// validate sets the defaults and the fields without names in JSON. vocabulary is the number of
+// target pieces.
+func (g *hfGeneration) validate(vocabulary int) error {
+	if err := firstBroken([]rule{
+		{g.NumBeams < 1 || g.NumBeams > model.MaxBeam, "num_beams", g.NumBeams, fmt.Sprint("1 to ", model.MaxBeam)},
+		{!(g.LengthPenalty >= 0 && g.LengthPenalty <= 10), "length_penalty", g.LengthPenalty, "0 to 10"},
+	}...); err != nil {
+		return err
+	}
+	switch g.EarlyStopping {
+	case nil, false:
+		g.search = model.SearchHeuristic
+	case true:
+		g.search = model.SearchFinished
+	case "never":
+		g.search = model.SearchExact
+	default:
+		return &model.FieldError{Field: "early_stopping", Found: g.EarlyStopping, Expected: `false, true or "never"`}
+	}
+	if g.Start = cmp.Or(g.Start, g.Pad); g.Start == nil {
+		return fmt.Errorf("decoder_start_token_id: found none, expected the piece that translations begin with")
+	}
+	for name, id := range map[string]*int32{"decoder_start_token_id": g.Start, "pad_token_id": g.Pad} {
+		if id != nil && (*id < 0 || int(*id) >= vocabulary) {
+			return &model.FieldError{Field: name, Found: *id, Expected: fmt.Sprintf("0 to %d", vocabulary-1)}
+		}
+	}
 	g.suppressed = slices.Clone(g.SuppressToks)
 	for _, word := range g.BadWords {
 		if len(word) != 1 {
@@ -144,7 +118,7 @@ func (g *hfGeneration) setSuppressed(vocabulary int) error {
 		g.suppressed = append(g.suppressed, word[0])
 	}
 	for _, id := range g.suppressed {
-		if id < 0 || int(id) >= vocabulary || int(id) == g.eos {
+		if id < 0 || int(id) >= vocabulary || id == int32(g.EOS) {
 			return fmt.Errorf("bad_words_ids: found id %d, expected 0 to %d without that of EOS", id, vocabulary-1)
 		}
 	}
@@ -153,9 +127,5 @@ func (g *hfGeneration) setSuppressed(vocabulary int) error {
 
 // decoding returns the settings of beam search.
 func (g *hfGeneration) decoding() model.Decoding {
-	d := model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: 1, Search: g.search, Beam: g.NumBeams}
-	if g.LengthPenalty != nil {
-		d.Alpha = *g.LengthPenalty
-	}
-	return d
+	return model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: g.LengthPenalty, Search: g.search, Beam: g.NumBeams}
 }

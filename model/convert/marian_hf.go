@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -76,7 +77,10 @@ type hfReader struct {
 
 // readSettings reads the configurations.
 func (r *hfReader) readSettings() error {
-	r.generation = newHFGeneration()
+	// The defaults of transformers, which its files omit.
+	r.generation = hfGeneration{NumBeams: 1, LengthPenalty: 1}
+	r.tokenizer = hfTokenizerConfig{EOS: "</s>", Unknown: "<unk>"}
+	var config, generation map[string]any
 	for _, file := range []struct {
 		name     string
 		optional bool
@@ -84,6 +88,7 @@ func (r *hfReader) readSettings() error {
 	}{
 		{hfConfigFile, false, &r.config}, {hfConfigFile, false, &r.generation}, // in early versions
 		{hfConfigFile, false, &r.extra}, {hfGenerationFile, true, &r.generation}, {tokenizerConfigFile, true, &r.tokenizer},
+		{hfConfigFile, false, &config}, {hfConfigFile, false, &generation}, {hfGenerationFile, true, &generation},
 	} {
 		if err := r.readJSON(file.name, file.optional, file.v); err != nil {
 			return err
@@ -92,7 +97,10 @@ func (r *hfReader) readSettings() error {
 	if r.config.DecoderVocabSize == 0 {
 		r.config.DecoderVocabSize = r.config.VocabSize
 	}
-	if err := r.generation.validate(r.config.DecoderVocabSize); err != nil {
+	if err := refuseSettings(config, hfConfigOff); err != nil {
+		return fmt.Errorf("%s: %w", r.name(hfConfigFile), err)
+	}
+	if err := cmp.Or(refuseSettings(generation, hfGenerationOff), r.generation.validate(r.config.DecoderVocabSize)); err != nil {
 		return fmt.Errorf("%s: %w", r.name(hfGenerationFile), err)
 	}
 	return nil
@@ -172,7 +180,7 @@ func (r *hfReader) readTables(a *assembly) {
 	const shared, src, tgt, out = "model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"
 	c := r.config
 	first := func(size int, names ...string) table {
-		found := table{bos: int(*r.generation.start)}
+		found := table{bos: int(*r.generation.Start)}
 		var foundName string
 		for _, name := range names {
 			if !r.t.has(name) {

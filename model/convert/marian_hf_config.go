@@ -3,6 +3,7 @@ package convert
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"tfm/model"
@@ -16,7 +17,7 @@ func isMarianHF(path string, isDir bool) bool {
 	var c struct {
 		ModelType string `json:"model_type"`
 	}
-	data, err := readFile(filepath.Join(path, hfConfigFile))
+	data, err := os.ReadFile(filepath.Join(path, hfConfigFile))
 	return err == nil && json.Unmarshal(data, &c) == nil && c.ModelType == hfMarianType
 }
 
@@ -45,13 +46,15 @@ type hfMarianConfig struct {
 	Dropout           float32 `json:"dropout"`
 	AttentionDropout  float32 `json:"attention_dropout"`
 	ActivationDropout float32 `json:"activation_dropout"`
+}
 
-	// Of other models, which some programs write for this one too.
-	NormalizeBefore    bool  `json:"normalize_before,omitempty"`
-	NormalizeEmbedding bool  `json:"normalize_embedding,omitempty"`
-	AddFinalNorm       bool  `json:"add_final_layer_norm,omitempty"`
-	StaticPositions    *bool `json:"static_position_embeddings,omitempty"`
-	ExtraPositions     int   `json:"extra_pos_embeddings,omitempty"`
+// hfConfigOff are settings of other models, which some programs write for this one too.
+var hfConfigOff = []offSetting{
+	{"normalize_before", []any{false}, "false"},
+	{"normalize_embedding", []any{false}, "false"},
+	{"add_final_layer_norm", []any{false}, "false"},
+	{"static_position_embeddings", []any{true}, "true"},
+	{"extra_pos_embeddings", []any{0.0}, "0"},
 }
 
 func newHFMarianConfig() hfMarianConfig {
@@ -104,11 +107,6 @@ func (h *hfMarianConfig) config() (model.Config, error) {
 		{!found, "activation_function", h.Activation, "relu, gelu, gelu_new, swish or silu"},
 		{h.DecoderHeads != h.EncoderHeads, "decoder_attention_heads", h.DecoderHeads, fmt.Sprint(h.EncoderHeads, " as in the encoder")},
 		{h.DecoderFFN != h.EncoderFFN, "decoder_ffn_dim", h.DecoderFFN, fmt.Sprint(h.EncoderFFN, " as in the encoder")},
-		{h.NormalizeBefore, "normalize_before", true, "false"},
-		{h.NormalizeEmbedding, "normalize_embedding", true, "false"},
-		{h.AddFinalNorm, "add_final_layer_norm", true, "false"},
-		{h.StaticPositions != nil && !*h.StaticPositions, "static_position_embeddings", false, "true"},
-		{h.ExtraPositions != 0, "extra_pos_embeddings", h.ExtraPositions, "0"},
 		{h.ShareEmbeddings && h.DecoderVocabSize != 0 && h.DecoderVocabSize != h.VocabSize, "decoder_vocab_size", h.DecoderVocabSize, fmt.Sprint(h.VocabSize, " with shared embeddings")},
 	}...)
 }

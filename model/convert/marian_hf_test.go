@@ -157,7 +157,7 @@ func TestMarianHF(t *testing.T) {
 // numBeamsOf returns the beam of a folder's generation settings.
 func numBeamsOf(t *testing.T, dir string) int {
 	t.Helper()
-	g := newHFGeneration()
+	g := hfGeneration{NumBeams: 1}
 	if err := testFolder(t, dir).readJSON(hfGenerationFile, false, &g); err != nil {
 		t.Fatal(err)
 	}

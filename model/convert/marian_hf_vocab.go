@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -9,45 +8,41 @@ import (
 	"tfm/text"
 )
 
-// hfTokenizerConfig is the part of tokenizer_config.json that matters here.
+// hfTokenizerConfig is the content of tokenizer_config.json. EOS, Unknown, the languages and
+// SeparateVocs are read.
 type hfTokenizerConfig struct {
-	SourceLang   string          `json:"source_lang"`
-	TargetLang   string          `json:"target_lang"`
-	EOS          json.RawMessage `json:"eos_token"`
-	Unknown      json.RawMessage `json:"unk_token"`
-	SeparateVocs bool            `json:"separate_vocabs"`
+	Class           string         `json:"tokenizer_class"`
+	SourceLang      string         `json:"source_lang,omitempty"`
+	TargetLang      string         `json:"target_lang,omitempty"`
+	Unknown         hfToken        `json:"unk_token"`
+	EOS             hfToken        `json:"eos_token"`
+	Pad             hfToken        `json:"pad_token"`
+	MaxLength       any            `json:"model_max_length"`
+	SeparateVocs    bool           `json:"separate_vocabs"`
+	CleanUp         bool           `json:"clean_up_tokenization_spaces"`
+	SentencePieceOf map[string]any `json:"sp_model_kwargs"`
 }
 
-// tokenName returns a token that transformers writes as a string or as an object.
-func tokenName(raw json.RawMessage, def string) (string, error) {
+// hfToken is a token, which transformers writes as a string or as an object.
+type hfToken string
+
+func (t *hfToken) UnmarshalJSON(data []byte) error {
 	var object struct {
-		Content string `json:"content"`
+		Content hfToken `json:"content"`
 	}
-	var name string
-	switch {
-	case len(raw) == 0 || bytes.Equal(raw, []byte("null")):
-		return def, nil
-	case json.Unmarshal(raw, &name) == nil:
-		return name, nil
-	case json.Unmarshal(raw, &object) == nil && object.Content != "":
-		return object.Content, nil
+	name := (*string)(t)
+	if json.Unmarshal(data, name) == nil { // also null, which keeps the default
+		return nil
 	}
-	return "", fmt.Errorf("found token %.40q, expected a string", raw)
+	if json.Unmarshal(data, &object) != nil || object.Content == "" {
+		return fmt.Errorf("found token %.40q, expected a string", data)
+	}
+	*t = object.Content
+	return nil
 }
 
 // readVocabularies reads the vocabularies and the SentencePiece models.
 func (r *hfReader) readVocabularies() error {
-	special := map[string]string{}
-	for _, x := range []struct {
-		name, otherwise string
-		raw             json.RawMessage
-	}{{"eos_token", "</s>", r.tokenizer.EOS}, {"unk_token", "<unk>", r.tokenizer.Unknown}} {
-		token, err := tokenName(x.raw, x.otherwise)
-		if err != nil {
-			return fmt.Errorf("%s: %s: %w", r.name(tokenizerConfigFile), x.name, err)
-		}
-		special[x.name] = token
-	}
 	tgtFile := hfVocabFile
 	if r.tokenizer.SeparateVocs {
 		tgtFile = hfTargetVocabFile
@@ -56,11 +51,11 @@ func (r *hfReader) readVocabularies() error {
 			r.name(hfConfigFile), r.config.DecoderVocabSize, r.config.VocabSize, tokenizerConfigFile)
 	}
 	var err error
-	if r.src, err = r.readVocabulary(hfVocabFile, r.config.VocabSize, special); err != nil {
+	if r.src, err = r.readVocabulary(hfVocabFile, r.config.VocabSize); err != nil {
 		return err
 	}
 	r.src.hasCodes = true
-	if r.tgt, err = r.readVocabulary(tgtFile, r.config.DecoderVocabSize, special); err != nil {
+	if r.tgt, err = r.readVocabulary(tgtFile, r.config.DecoderVocabSize); err != nil {
 		return err
 	}
 	if r.srcPieces, err = readSentencePiece(r.folder, hfSourceFile); err != nil {
@@ -70,8 +65,8 @@ func (r *hfReader) readVocabularies() error {
 	return err
 }
 
-// readVocabulary reads a vocabulary of size tokens. special names EOS and the unknown token.
-func (r *hfReader) readVocabulary(name string, size int, special map[string]string) (*vocabulary, error) {
+// readVocabulary reads a vocabulary of size tokens.
+func (r *hfReader) readVocabulary(name string, size int) (*vocabulary, error) {
 	rows := map[string]int32{}
 	if err := r.readJSON(name, false, &rows); err != nil {
 		return nil, err
@@ -83,13 +78,13 @@ func (r *hfReader) readVocabulary(name string, size int, special map[string]stri
 	if err := v.checkRows(size, hfConfigFile); err != nil {
 		return nil, err
 	}
-	if err := v.find(special["eos_token"], special["unk_token"]); err != nil {
+	if err := v.find(string(r.tokenizer.EOS), string(r.tokenizer.Unknown)); err != nil {
 		return nil, err
 	}
-	if v.eos != r.generation.eos {
-		return nil, fmt.Errorf("%s: found id %d of %q, expected %d as in %s", v.path, v.eos, special["eos_token"], r.generation.eos, hfConfigFile)
+	if v.eos != int(r.generation.EOS) {
+		return nil, fmt.Errorf("%s: found id %d of %q, expected %d as in %s", v.path, v.eos, r.tokenizer.EOS, r.generation.EOS, hfConfigFile)
 	}
-	for _, id := range []*int32{r.generation.Pad, r.generation.start} {
+	for _, id := range []*int32{r.generation.Pad, r.generation.Start} {
 		if id != nil && int(*id) < size && !v.isSpecial(int(*id)) {
 			v.controls = append(v.controls, int(*id))
 		}
@@ -103,7 +98,7 @@ func (r *hfReader) readVocabulary(name string, size int, special map[string]stri
 func (r *hfReader) sides(bias []float32) (s, t side, own bool, err error) {
 	joint := !r.tokenizer.SeparateVocs
 	g := r.generation
-	if g.Pad != nil && *g.Pad == text.Pad && *g.start == text.BOS && g.eos == int(text.EOS) && bias[text.Pad] == minusInf && bias[text.BOS] == minusInf {
+	if g.Pad != nil && *g.Pad == text.Pad && *g.Start == text.BOS && g.EOS == hfID(text.EOS) && bias[text.Pad] == minusInf && bias[text.BOS] == minusInf {
 		src, tgt := *r.src, *r.tgt
 		src.pad, src.bos, tgt.pad, tgt.bos = model.Pad, model.BOS, model.Pad, model.BOS
 		s, okSrc := src.ownIDs(r.srcPieces)

@@ -30,21 +30,17 @@ func WriteMarianHF(dir string, f model.File) error {
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{}
-	if err := hfTokenizers(c, f, tokenizers, files); err != nil {
+	files := &fileSet{data: map[string][]byte{}}
+	if err := hfTokenizers(f, tokenizers, files); err != nil {
 		return err
 	}
-	if files[hfConfigFile], err = marshalReadable(newHFConfig(f)); err != nil {
-		return err
-	}
-	generation, err := newHFGenerationConfig(f)
+	generation, err := newHFGeneration(f)
 	if err != nil {
 		return err
 	}
-	if files[hfGenerationFile], err = marshalReadable(generation); err != nil {
-		return err
-	}
-	if err := writeFiles(dir, files); err != nil {
+	files.addJSON(hfConfigFile, newHFConfig(f))
+	files.addJSON(hfGenerationFile, generation)
+	if err := files.write(dir); err != nil {
 		return err
 	}
 	return safetensors.Write(filepath.Join(dir, hfModelFile), map[string]string{"format": "pt"}, hfTensors(f.Model))
@@ -75,22 +71,12 @@ func newHFConfig(f model.File) hfConfigJSON {
 	return h
 }
 
-// hfGenerationJSON is the content of generation_config.json.
-type hfGenerationJSON struct {
-	Pad           int       `json:"pad_token_id"`
-	EOS           int       `json:"eos_token_id"`
-	Start         int       `json:"decoder_start_token_id"`
-	MaxLength     int       `json:"max_length"`
-	NumBeams      int       `json:"num_beams"`
-	LengthPenalty float64   `json:"length_penalty"`
-	EarlyStopping any       `json:"early_stopping"`
-	BadWords      [][]int32 `json:"bad_words_ids,omitempty"`
-}
-
-func newHFGenerationConfig(f model.File) (hfGenerationJSON, error) {
+// newHFGeneration returns the content of generation_config.json.
+func newHFGeneration(f model.File) (hfGeneration, error) {
 	d := cmp.Or(f.Decoding, model.PaperDecoding())
-	g := hfGenerationJSON{
-		Pad: int(text.Pad), EOS: int(text.EOS), Start: int(text.BOS), MaxLength: f.Model.Config.MaxLen, NumBeams: cmp.Or(d.Beam, 4), LengthPenalty: d.Alpha,
+	pad, start := int32(text.Pad), int32(text.BOS)
+	g := hfGeneration{
+		Pad: &pad, EOS: hfID(text.EOS), Start: &start, MaxLength: f.Model.Config.MaxLen, NumBeams: cmp.Or(d.Beam, 4), LengthPenalty: d.Alpha,
 		EarlyStopping: true,
 	}
 	switch d.Search {
@@ -106,69 +92,49 @@ func newHFGenerationConfig(f model.File) (hfGenerationJSON, error) {
 	return g, err
 }
 
-// hfTokenizerJSON is the content of tokenizer_config.json.
-type hfTokenizerJSON struct {
-	Class           string         `json:"tokenizer_class"`
-	SourceLang      string         `json:"source_lang,omitempty"`
-	TargetLang      string         `json:"target_lang,omitempty"`
-	Unknown         string         `json:"unk_token"`
-	EOS             string         `json:"eos_token"`
-	Pad             string         `json:"pad_token"`
-	MaxLength       int            `json:"model_max_length"`
-	SeparateVocs    bool           `json:"separate_vocabs"`
-	CleanUp         bool           `json:"clean_up_tokenization_spaces"`
-	SentencePieceOf map[string]any `json:"sp_model_kwargs"`
-}
-
 // hfTokenizers adds the files of the tokenizers to files.
-func hfTokenizers(c model.Config, f model.File, t vocab.Tokenizers, files map[string][]byte) (err error) {
-	if b, ok := t.Source.(*bpe.Tokenizer); ok && t.Joint() {
-		if files[tokenizerFile], err = tokenizerJSON(b); err == nil {
-			files[tokenizerConfigFile], err = tokenizerConfigJSON(b, c.MaxLen)
-		}
-		return err
+func hfTokenizers(f model.File, t vocab.Tokenizers, files *fileSet) error {
+	c := f.Model.Config
+	src, err := namesOf(t.Source)
+	if err != nil {
+		return fmt.Errorf("source tokenizer: %w", err)
 	}
-	src, ok := t.Source.(*sentencepiece.Tokenizer)
-	tgt, ok2 := t.Target.(*sentencepiece.Tokenizer)
+	tgt, err := namesOf(t.Target)
+	if err != nil {
+		return fmt.Errorf("target tokenizer: %w", err)
+	}
+	if b, ok := t.Source.(*bpe.Tokenizer); ok && t.Joint() {
+		files.addJSON(tokenizerFile, tokenizerJSON(b, src.names))
+		files.addJSON(tokenizerConfigFile, tokenizerConfigJSON(src.names, c.MaxLen))
+		return nil
+	}
+	srcPieces, ok := t.Source.(*sentencepiece.Tokenizer)
+	tgtPieces, ok2 := t.Target.(*sentencepiece.Tokenizer)
 	if !ok || !ok2 {
 		return fmt.Errorf("tokenizers: found other kinds, expected sentencepiece on both sides, or a joint byte-level BPE, for transformers' Marian")
 	}
-	srcNames, err := namesOf(src)
-	if err != nil {
-		return err
+	config := hfTokenizerConfig{
+		Class: "MarianTokenizer", SourceLang: f.SrcLang, TargetLang: f.TgtLang, EOS: hfToken(tgt.names[text.EOS]), Pad: hfToken(tgt.names[text.Pad]),
+		Unknown: hfToken(tgt.unknown), MaxLength: c.MaxLen, SentencePieceOf: map[string]any{},
 	}
-	tgtNames, err := namesOf(tgt)
-	if err != nil {
-		return err
-	}
-	config := hfTokenizerJSON{
-		Class: "MarianTokenizer", SourceLang: f.SrcLang, TargetLang: f.TgtLang, EOS: tgtNames.names[text.EOS], Pad: tgtNames.names[text.Pad],
-		Unknown: tgtNames.unknown, MaxLength: c.MaxLen, SentencePieceOf: map[string]any{},
-	}
-	if u := srcNames.unknown; u != config.Unknown || srcNames.names[text.EOS] != config.EOS || srcNames.names[text.Pad] != config.Pad {
+	if src.unknown != tgt.unknown || src.names[text.EOS] != tgt.names[text.EOS] || src.names[text.Pad] != tgt.names[text.Pad] {
 		return fmt.Errorf("tokenizers: found special pieces %q, %q and %q of the source and %q, %q and %q of the target, expected the same for transformers' Marian",
-			u, srcNames.names[text.EOS], srcNames.names[text.Pad], config.Unknown, config.EOS, config.Pad)
+			src.unknown, src.names[text.EOS], src.names[text.Pad], config.Unknown, config.EOS, config.Pad)
 	}
-	vocabularies := map[string][]string{hfVocabFile: tgtNames.names}
-	if config.SeparateVocs = !sameNames(srcNames.names, tgtNames.names); config.SeparateVocs {
+	vocabularies := map[string][]string{hfVocabFile: tgt.names}
+	if config.SeparateVocs = !sameNames(src.names, tgt.names); config.SeparateVocs {
 		if c.Tie == model.TieAll {
 			return fmt.Errorf("tokenizers: found different pieces, expected the same on both sides with one matrix of embeddings")
 		}
-		vocabularies = map[string][]string{hfVocabFile: srcNames.names, hfTargetVocabFile: tgtNames.names}
+		vocabularies = map[string][]string{hfVocabFile: src.names, hfTargetVocabFile: tgt.names}
 	}
 	for name, list := range vocabularies {
-		if files[name], err = marshalReadable(namedIDs(list)); err != nil {
-			return err
-		}
+		files.addJSON(name, namedIDs(list))
 	}
-	if files[hfSourceFile], err = src.MarshalBinary(); err != nil {
-		return err
-	}
-	if files[hfTargetFile], err = tgt.MarshalBinary(); err != nil {
-		return err
-	}
-	files[tokenizerConfigFile], err = marshalReadable(config)
-	return err
+	files.add(hfSourceFile, srcPieces.MarshalBinary)
+	files.add(hfTargetFile, tgtPieces.MarshalBinary)
+	files.addJSON(tokenizerConfigFile, config)
+	return nil
 }
 
 // sameNames reports whether the names of a source and a target are the same, except for language

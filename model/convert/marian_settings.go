@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,15 +18,8 @@ type marianSettings struct {
 }
 
 func parseMarianSettings(text []byte) (*marianSettings, error) {
-	entries, err := parseYAML(text)
-	if err != nil {
-		return nil, err
-	}
-	s := &marianSettings{values: map[string]yamlValue{}}
-	for _, e := range entries {
-		s.values[e.key] = e.value
-	}
-	return s, nil
+	values, err := parseYAML(text)
+	return &marianSettings{values: values}, err
 }
 
 // fail sets s.err, unless there is an earlier one.
@@ -42,7 +36,7 @@ func (s *marianSettings) get(key, def string) string {
 		return def
 	}
 	delete(s.values, key)
-	if v.isList {
+	if v.list != nil {
 		s.fail("%s: found a list, expected one value", key)
 	}
 	return v.scalar
@@ -90,7 +84,7 @@ func (s *marianSettings) rest() error {
 	}
 	var left []string
 	for key, v := range s.values {
-		off := v.isList && len(v.list) == 0 || !v.isList && slices.Contains([]string{"", "false", "0", "default", "~", "null"}, v.scalar)
+		off := v.list != nil && len(v.list) == 0 || v.list == nil && slices.Contains([]string{"", "false", "0", "default", "~", "null"}, v.scalar)
 		if !off {
 			left = append(left, key)
 		}
@@ -274,44 +268,42 @@ func readMarianDecoder(f folder, name string) (d marianDecoder, err error) {
 	if !f.has(name) {
 		return d, nil
 	}
-	entries, err := readYAML(f, name)
+	values, err := readYAML(f, name)
 	if err != nil {
 		return d, err
 	}
 	path := f.name(name)
-	for _, e := range entries {
-		v := e.value.scalar
-		fail := func(expected string) error {
-			return fmt.Errorf("%s: %s: found %.40q, expected %s", path, e.key, v, expected)
-		}
-		switch e.key {
-		case "vocabs":
-			if d.vocabs = e.value.list; len(d.vocabs) != 2 {
-				return d, fmt.Errorf("%s: vocabs: found %d, expected 2, of the source and the target", path, len(d.vocabs))
-			}
-		case "models":
-			if len(e.value.list) > 1 {
-				return d, fmt.Errorf("%s: models: found %d, expected 1: an ensemble is not one model", path, len(e.value.list))
-			}
-		case "normalize":
-			if d.normalize, err = strconv.ParseFloat(v, 64); err != nil || !(d.normalize >= 0 && d.normalize <= 10) {
-				return d, fail("0 to 10")
-			}
-		case "beam-size":
-			if d.beam, err = strconv.Atoi(v); err != nil || d.beam < 1 || d.beam > model.MaxBeam {
-				return d, fail(fmt.Sprint("1 to ", model.MaxBeam))
-			}
-		case "max-length-factor":
-			if d.lengthFactor, err = strconv.ParseFloat(v, 64); err != nil || !(d.lengthFactor > 0 && d.lengthFactor <= model.MaxLengthFactor) {
-				return d, fail(fmt.Sprint("above 0, up to ", model.MaxLengthFactor))
-			}
-		case "word-penalty":
-			if x, err := strconv.ParseFloat(v, 64); err != nil || x != 0 {
-				return d, fail("0: tfm has no word penalty")
-			}
-		case "allow-unk":
-			d.allowUnknown = v == "true"
+	if v, ok := values["vocabs"]; ok {
+		if d.vocabs = v.list; len(d.vocabs) != 2 {
+			return d, fmt.Errorf("%s: vocabs: found %d, expected 2, of the source and the target", path, len(d.vocabs))
 		}
 	}
+	if n := len(values["models"].list); n > 1 {
+		return d, fmt.Errorf("%s: models: found %d, expected 1: an ensemble is not one model", path, n)
+	}
+	beam, wordPenalty := float64(d.beam), 0.0
+	for _, x := range []struct {
+		key         string
+		to          *float64
+		least, most float64
+		expected    string
+	}{
+		{"normalize", &d.normalize, 0, 10, "0 to 10"},
+		{"beam-size", &beam, 1, model.MaxBeam, fmt.Sprint("1 to ", model.MaxBeam)},
+		{"max-length-factor", &d.lengthFactor, math.SmallestNonzeroFloat64, model.MaxLengthFactor, fmt.Sprint("above 0, up to ", model.MaxLengthFactor)},
+		{"word-penalty", &wordPenalty, 0, 0, "0: tfm has no word penalty"},
+	} {
+		v, ok := values[x.key]
+		if !ok {
+			continue
+		}
+		if *x.to, err = strconv.ParseFloat(v.scalar, 64); err != nil || !(*x.to >= x.least && *x.to <= x.most) {
+			return d, fmt.Errorf("%s: %s: found %.40q, expected %s", path, x.key, v.scalar, x.expected)
+		}
+	}
+	if d.beam = int(beam); float64(d.beam) != beam {
+		return d, fmt.Errorf("%s: beam-size: found %v, expected a whole number", path, beam)
+	}
+	d.allowUnknown = values["allow-unk"].scalar == "true"
 	return d, nil
 }

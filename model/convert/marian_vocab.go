@@ -71,17 +71,17 @@ func readMarianVocab(f folder, name, side string) (s marianSide, err error) {
 	default:
 		return s, fmt.Errorf("%s: found a vocabulary of another kind, expected a SentencePiece model, .spm, or YAML, .yml", f.name(name))
 	}
-	entries, err := readYAML(f, name)
+	values, err := readYAML(f, name)
 	if err != nil {
 		return s, err
 	}
 	rows := map[string]int32{}
-	for _, e := range entries {
-		row, err := strconv.ParseUint(e.value.scalar, 10, 31)
+	for token, value := range values {
+		row, err := strconv.ParseUint(value.scalar, 10, 31)
 		if err != nil {
-			return s, fmt.Errorf("%s: found id %.40q of %.40q, expected a number", f.name(name), e.value.scalar, e.key)
+			return s, fmt.Errorf("%s: found id %.40q of %.40q, expected a number", f.name(name), value.scalar, token)
 		}
-		rows[e.key] = int32(row)
+		rows[token] = int32(row)
 	}
 	if s.vocabulary, err = vocabularyOf(f.name(name), rows); err != nil {
 		return s, err

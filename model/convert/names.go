@@ -2,8 +2,8 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"strings"
 
 	"tfm/text"
 	"tfm/text/bpe"
@@ -23,15 +23,21 @@ func (v idNames) special() []string {
 	return []string{v.names[text.Pad], v.names[text.BOS], v.names[text.EOS], v.unknown}
 }
 
-// namesOf returns the names of the ids of t. A special id without a piece has the usual name.
+// namesOf returns the names of the ids of t. A special id without a piece has the usual name. Those
+// of a byte-level BPE are bytes as characters in the alphabet of GPT-2 (Radford et al. 2019), where
+// a space is Ġ. The error names two pieces of the same name.
 func namesOf(t text.Tokenizer) (v idNames, err error) {
+	hint, distinct := "", "_" // after a special name that a piece has
 	switch t := t.(type) {
 	case *bpe.Tokenizer:
-		if v.names, err = bpeNames(t); err != nil {
-			return v, err
+		hint = ": use a tokenizer of 'tfm vocab -model-type bpe' or 'unigram'"
+		distinct = "▁" // outside the alphabet
+		v.names = make([]string, t.Size())
+		for id := bpeSpecials; id < len(v.names); id++ {
+			for _, c := range []byte(t.Bytes(int32(id))) {
+				v.names[id] += string(byteAlphabet[c])
+			}
 		}
-		v.unknown = v.names[text.Pad] // no text is unknown
-		return v, nil
 	case *sentencepiece.Tokenizer:
 		for id := range int32(t.Size()) {
 			token := ""
@@ -58,7 +64,7 @@ func namesOf(t text.Tokenizer) (v idNames, err error) {
 			continue
 		}
 		if first, ok := index[token]; ok {
-			return v, fmt.Errorf("pieces %d and %d are both %q, which other systems cannot distinguish", first, id, token)
+			return v, fmt.Errorf("pieces %d and %d are both %q, which other systems cannot distinguish%s", first, id, t.Piece(int32(id)), hint)
 		}
 		index[token] = id
 	}
@@ -67,42 +73,16 @@ func namesOf(t text.Tokenizer) (v idNames, err error) {
 			continue
 		}
 		for _, found := index[name]; found; _, found = index[name] {
-			name += "_"
+			name += distinct
 		}
 		v.names[id] = name
 	}
+	v.unknown = cmp.Or(v.unknown, v.names[text.Pad]) // a byte-level BPE knows every text
 	return v, nil
 }
 
 // bpeSpecials is the number of ids of a bpe.Tokenizer before its bytes.
 const bpeSpecials = bpe.MinSize - 256
-
-// bpeNames returns the name of each id of t in the vocabularies of other systems: bytes as
-// characters in the alphabet of GPT-2 (Radford et al. 2019), where a space is Ġ, and <pad>, <s>
-// and </s>. Names are unique. The error names two pieces of the same bytes, which those systems
-// cannot distinguish.
-func bpeNames(t *bpe.Tokenizer) ([]string, error) {
-	names := make([]string, t.Size())
-	ids := map[string]int{}
-	for id := bpeSpecials; id < len(names); id++ {
-		var name strings.Builder
-		for _, c := range []byte(t.Bytes(int32(id))) {
-			name.WriteRune(byteAlphabet[c])
-		}
-		if first, ok := ids[name.String()]; ok {
-			return nil, fmt.Errorf("tokenizer: pieces %d and %d are both %q, which other systems cannot distinguish: use a tokenizer of 'tfm vocab -model-type bpe' or 'unigram'",
-				first, id, t.Piece(int32(id)))
-		}
-		names[id], ids[name.String()] = name.String(), id
-	}
-	for id, name := range [...]string{text.Pad: "<pad>", text.BOS: "<s>", text.EOS: "</s>"} {
-		for _, found := ids[name]; found; _, found = ids[name] {
-			name += "▁" // outside the alphabet
-		}
-		names[id] = name
-	}
-	return names, nil
-}
 
 // byteAlphabet is GPT-2's printable character of each byte: the same character for the visible ones
 // of Latin-1, and those from U+0100 for the others, in their order.

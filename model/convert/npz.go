@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,68 +19,56 @@ const maxNpyHeader = 10000
 // npzFile is an open NumPy archive: a zip file of arrays.
 type npzFile struct {
 	*tensors
-	file   *os.File
+	*zip.ReadCloser
 	arrays map[string]*npyArray
 }
 
 // openNpz opens a NumPy archive and reads the headers of its arrays, float16, float32, float64 or
 // bytes. It does not read their elements, which are bounded by the size of the file.
 func openNpz(path string) (*npzFile, error) {
-	f, err := os.Open(path)
+	z, size, err := openZip(path)
 	if err != nil {
 		return nil, err
 	}
-	n, err := newNpz(f, path)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return n, nil
-}
-
-func newNpz(f *os.File, path string) (*npzFile, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	}
-	z, err := zip.NewReader(f, info.Size())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	n := &npzFile{newTensors(path, info.Size()), f, map[string]*npyArray{}}
+	n := &npzFile{newTensors(path, size), z, map[string]*npyArray{}}
 	for _, entry := range z.File {
-		name, ok := strings.CutSuffix(entry.Name, ".npy")
-		if !ok {
-			return nil, fmt.Errorf("%s: found file %.80q in the archive, expected arrays, NAME.npy", path, entry.Name)
-		}
-		a, err := readNpyHeader(entry)
-		if err != nil {
-			return nil, n.fail(name, "%v", err)
-		}
-		if err := n.add(name, a.descr, a.shape, a.read); err != nil {
+		if err := n.addEntry(entry); err != nil {
+			z.Close()
 			return nil, err
 		}
-		n.arrays[name] = a
 	}
 	return n, nil
 }
 
-func (n *npzFile) Close() error { return n.file.Close() }
+// addEntry adds the array in a file of the archive.
+func (n *npzFile) addEntry(entry *zip.File) error {
+	name, ok := strings.CutSuffix(entry.Name, ".npy")
+	if !ok {
+		return n.failFile("found file %.80q in the archive, expected arrays, NAME.npy", entry.Name)
+	}
+	a, err := readNpyHeader(entry)
+	if err != nil {
+		return n.fail(name, "%v", err)
+	}
+	n.arrays[name] = a
+	return n.add(name, a.descr, a.shape, a.read)
+}
 
 // npyArray is an array of an archive.
 type npyArray struct {
 	entry  *zip.File
 	descr  string // NumPy's name of the type: "<f4"
 	shape  []int
-	offset int64 // of the first element, in the entry
-	size   int   // bytes of an element
+	offset int // of the first element, in the entry
+	size   int // bytes of an element
 }
 
-// npyTypes are the types of arrays with the names of the same types in safetensors.
-var npyTypes = map[string]string{"<f2": "F16", "<f4": "F32", "<f8": "F64", "|i1": "I8", "<i1": "I8", "|u1": "U8"}
+// npyTypes are the types of arrays: the name of the type in safetensors, and the bytes of an
+// element.
+var npyTypes = map[string]struct {
+	dtype string
+	size  int
+}{"<f2": {"F16", 2}, "<f4": {"F32", 4}, "<f8": {"F64", 8}, "|i1": {"I8", 1}, "<i1": {"I8", 1}, "|u1": {"U8", 1}}
 
 // readNpyHeader reads the header of an array, and checks that the entry has all elements.
 func readNpyHeader(entry *zip.File) (*npyArray, error) {
@@ -94,17 +81,18 @@ func readNpyHeader(entry *zip.File) (*npyArray, error) {
 	if _, err := io.ReadFull(r, start); err != nil || string(start[:6]) != "\x93NUMPY" {
 		return nil, fmt.Errorf("found no array of NumPy")
 	}
-	lengthBytes := 2
-	if version := start[6]; version > 3 || version == 0 {
+	version, length := start[6], make([]byte, 4)
+	if version < 1 || version > 3 {
 		return nil, fmt.Errorf("found version %d of NumPy's format, expected 1 to 3", version)
-	} else if version > 1 {
-		lengthBytes = 4
 	}
-	var length [4]byte
+	lengthBytes := 4
+	if version == 1 {
+		lengthBytes = 2
+	}
 	if _, err := io.ReadFull(r, length[:lengthBytes]); err != nil {
 		return nil, err
 	}
-	n := binary.LittleEndian.Uint32(length[:])
+	n := binary.LittleEndian.Uint32(length)
 	if n > maxNpyHeader {
 		return nil, fmt.Errorf("found a header of %d bytes, expected at most %d", n, maxNpyHeader)
 	}
@@ -112,7 +100,7 @@ func readNpyHeader(entry *zip.File) (*npyArray, error) {
 	if _, err := io.ReadFull(r, header); err != nil {
 		return nil, err
 	}
-	a := &npyArray{entry: entry, offset: int64(8+lengthBytes) + int64(n)}
+	a := &npyArray{entry: entry, offset: 8 + lengthBytes + int(n)}
 	if err := a.parse(string(header)); err != nil {
 		return nil, err
 	}
@@ -123,58 +111,37 @@ func readNpyHeader(entry *zip.File) (*npyArray, error) {
 	return a, nil
 }
 
-// npyEntry is an entry of a header, with what stands after it.
-var npyEntry = regexp.MustCompile(`^ *'(descr|fortran_order|shape)': *('[^']*'|True|False|\([0-9, ]*\)) *,? *`)
+// npyHeader is a header with the keys in the order in which NumPy and Marian write them.
+var npyHeader = regexp.MustCompile(`^ *\{ *'descr': *'([^']*)', *'fortran_order': *(True|False), *'shape': *\(([0-9, ]*)\) *,? *\}\s*$`)
 
 // parse decodes a header, a literal of Python: {'descr': '<f4', 'fortran_order': False, 'shape':
 // (2, 3), }.
 func (a *npyArray) parse(header string) error {
 	fail := fmt.Errorf("found header %.100q, expected descr, fortran_order and shape", header)
-	rest, isOpen := strings.CutPrefix(strings.TrimSpace(header), "{")
-	rest, isClosed := strings.CutSuffix(rest, "}")
-	values := map[string]string{}
-	for rest != "" {
-		m := npyEntry.FindStringSubmatch(rest)
-		if m == nil || values[m[1]] != "" {
-			return fail
-		}
-		values[m[1]], rest = m[2], rest[len(m[0]):]
-	}
-	if !isOpen || !isClosed || len(values) != 3 || values["descr"][0] != '\'' || values["shape"][0] != '(' {
+	m := npyHeader.FindStringSubmatch(header)
+	if m == nil {
 		return fail
 	}
-	if values["fortran_order"] != "False" {
+	if m[2] != "False" {
 		return fmt.Errorf("found header %.100q, expected fortran_order False", header)
 	}
-	a.descr = strings.Trim(values["descr"], "'")
-	for dim := range strings.SplitSeq(strings.Trim(values["shape"], "()"), ",") {
-		if dim = strings.TrimSpace(dim); dim == "" {
-			continue
-		}
+	a.descr, a.size = m[1], npyTypes[m[1]].size
+	if a.size == 0 {
+		return fmt.Errorf("found type %.20q, expected <f4, <f2, <f8 or bytes", a.descr)
+	}
+	for _, dim := range strings.FieldsFunc(m[3], func(c rune) bool { return c == ',' || c == ' ' }) {
 		n, err := strconv.ParseUint(dim, 10, 40)
 		if err != nil || len(a.shape) == 32 {
 			return fail
 		}
 		a.shape = append(a.shape, int(n))
 	}
-	switch npyTypes[a.descr] {
-	case "":
-		return fmt.Errorf("found type %.20q, expected <f4, <f2, <f8 or bytes", a.descr)
-	case "F64":
-		a.size = 8
-	case "F32":
-		a.size = 4
-	case "F16":
-		a.size = 2
-	default:
-		a.size = 1
-	}
 	return nil
 }
 
 // bytes returns the elements as stored. Their number must have been compared with the file's size.
 func (a *npyArray) bytes() ([]byte, error) {
-	data, err := readEntry(a.entry, a.entry.UncompressedSize64)
+	data, err := readEntry(a.entry)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +163,7 @@ func (a *npyArray) read(dst []float32) error {
 		}
 		return nil
 	}
-	return safetensors.Tensor{DType: npyTypes[a.descr], Shape: a.shape, Data: data}.Float32s(dst)
+	return safetensors.Tensor{DType: npyTypes[a.descr].dtype, Shape: a.shape, Data: data}.Float32s(dst)
 }
 
 // text takes the named array of bytes.

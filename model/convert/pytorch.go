@@ -43,7 +43,7 @@ func WritePyTorch(dir string, f model.File) error {
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{"load.py": pytorchProgram}
+	files := fileSet{data: map[string][]byte{"load.py": pytorchProgram}}
 	for _, side := range []struct {
 		name      string
 		tokenizer text.Tokenizer
@@ -51,13 +51,13 @@ func WritePyTorch(dir string, f model.File) error {
 	}{{"source", tokenizers.Source, &config.SourceFileIDs}, {"target", tokenizers.Target, &config.TargetFileIDs}} {
 		switch t := side.tokenizer.(type) {
 		case *bpe.Tokenizer:
-			if files[side.name+".json"], err = tokenizerJSON(t); err != nil {
-				return err
+			names, err := namesOf(t)
+			if err != nil {
+				return fmt.Errorf("%s tokenizer: %w", side.name, err)
 			}
+			files.addJSON(side.name+".json", tokenizerJSON(t, names.names))
 		case *sentencepiece.Tokenizer:
-			if files[side.name+".model"], err = t.MarshalBinary(); err != nil {
-				return err
-			}
+			files.add(side.name+".model", t.MarshalBinary)
 			for id := range int32(t.Size()) {
 				*side.ids = append(*side.ids, t.FileID(id))
 			}
@@ -65,10 +65,8 @@ func WritePyTorch(dir string, f model.File) error {
 			return fmt.Errorf("%s tokenizer: found subword-nmt, expected a byte-level BPE or sentencepiece: nn.Transformer has no tokenizer of its own, and load.py applies those two", side.name)
 		}
 	}
-	if files["config.json"], err = marshalReadable(config); err != nil {
-		return err
-	}
-	if err := writeFiles(dir, files); err != nil {
+	files.addJSON("config.json", config)
+	if err := files.write(dir); err != nil {
 		return err
 	}
 	return safetensors.Write(filepath.Join(dir, "model.safetensors"), map[string]string{"format": "pt"}, pytorchTensors(f.Model))

@@ -15,14 +15,11 @@ const (
 	tokenizerConfigFile = "tokenizer_config.json"
 )
 
-// tokenizerJSON returns tokenizerFile for t: the same ids for every text of valid UTF-8, then EOS,
-// and the same text for ids. The error is that of bpeNames.
-func tokenizerJSON(t *bpe.Tokenizer) ([]byte, error) {
-	names, err := bpeNames(t)
-	if err != nil {
-		return nil, err
-	}
-	type object = map[string]any
+type object = map[string]any
+
+// tokenizerJSON returns tokenizerFile for t, whose ids have names: the same ids for every text of
+// valid UTF-8, then EOS, and the same text for ids.
+func tokenizerJSON(t *bpe.Tokenizer, names []string) object {
 	var added []object
 	for id, name := range names[:bpeSpecials] {
 		added = append(added, object{
@@ -35,7 +32,7 @@ func tokenizerJSON(t *bpe.Tokenizer) ([]byte, error) {
 	}
 	eos := object{"SpecialToken": object{"id": names[text.EOS], "type_id": 0}}
 	sequence := func(id string) object { return object{"Sequence": object{"id": id, "type_id": 0}} }
-	return marshalReadable(object{
+	return object{
 		"version": "1.0", "truncation": nil, "padding": nil,
 		"added_tokens": added,
 		"normalizer":   object{"type": "Prepend", "prepend": " "}, // not before an empty text
@@ -55,24 +52,20 @@ func tokenizerJSON(t *bpe.Tokenizer) ([]byte, error) {
 			{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true},
 			{"type": "Strip", "content": " ", "start": 1, "stop": 0},
 		}},
-	})
+	}
 }
 
-// tokenizerConfigJSON returns tokenizerConfigFile for t and texts of at most maxLen tokens. The
-// error is that of bpeNames.
-func tokenizerConfigJSON(t *bpe.Tokenizer, maxLen int) ([]byte, error) {
-	names, err := bpeNames(t)
-	if err != nil {
-		return nil, err
-	}
-	return marshalReadable(map[string]any{
+// tokenizerConfigJSON returns tokenizerConfigFile for ids with names and texts of at most maxLen
+// tokens.
+func tokenizerConfigJSON(names []string, maxLen int) object {
+	return object{
 		"tokenizer_class": "PreTrainedTokenizerFast",
 		"pad_token":       names[text.Pad], "bos_token": names[text.BOS], "eos_token": names[text.EOS],
 		"split_special_tokens":         true, // "</s>" in a text is text
 		"clean_up_tokenization_spaces": false,
 		"model_input_names":            []string{"input_ids", "attention_mask"},
 		"model_max_length":             maxLen,
-	})
+	}
 }
 
 // marshalReadable returns v as JSON without the escapes of HTML, with a line break at its end.

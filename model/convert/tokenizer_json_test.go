@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -114,18 +113,15 @@ func TestTokenizerJSON(t *testing.T) {
 func compareTokenizerJSON(t *testing.T, python string, tokenizer *bpe.Tokenizer, texts []string) {
 	t.Helper()
 	dir := t.TempDir()
-	files := map[string][]byte{"config.json": []byte(`{"model_type": "marian"}`)}
-	var err error
-	if files[tokenizerFile], err = tokenizerJSON(tokenizer); err != nil {
+	names, err := namesOf(tokenizer)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if files[tokenizerConfigFile], err = tokenizerConfigJSON(tokenizer, 1024); err != nil {
+	files := fileSet{data: map[string][]byte{"config.json": []byte(`{"model_type": "marian"}`)}}
+	files.addJSON(tokenizerFile, tokenizerJSON(tokenizer, names.names))
+	files.addJSON(tokenizerConfigFile, tokenizerConfigJSON(names.names, 1024))
+	if err := files.write(dir); err != nil {
 		t.Fatal(err)
-	}
-	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
 	}
 	var got struct {
 		IDs        [][]int32
@@ -167,7 +163,11 @@ func mergesOf(t *testing.T, merges ...[2]int) *bpe.Tokenizer {
 // The file has valid JSON, names of all ids, and special pieces with names of their own.
 func TestTokenizerJSONNames(t *testing.T) {
 	tokenizer := mergesOf(t, [2]int{bpeSpecials + '<', bpeSpecials + '/'}, [2]int{bpeSpecials + 's', bpeSpecials + '>'}, [2]int{bpe.MinSize, bpe.MinSize + 1})
-	data, err := tokenizerJSON(tokenizer)
+	names, err := namesOf(tokenizer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := marshalReadable(tokenizerJSON(tokenizer, names.names))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestTokenizerJSONNames(t *testing.T) {
 func TestTokenizerJSONDuplicate(t *testing.T) {
 	const a = bpeSpecials + 'a'
 	tokenizer := mergesOf(t, [2]int{a, a}, [2]int{bpe.MinSize, a}, [2]int{a, bpe.MinSize})
-	if _, err := tokenizerJSON(tokenizer); err == nil || !strings.Contains(err.Error(), `pieces 260 and 261 are both "aaa"`) {
+	if _, err := namesOf(tokenizer); err == nil || !strings.Contains(err.Error(), `pieces 260 and 261 are both "aaa"`) {
 		t.Errorf("error %v, want one that names the pieces", err)
 	}
 }

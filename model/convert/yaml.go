@@ -8,89 +8,81 @@ import (
 	"unicode/utf8"
 )
 
-// yamlValue is a scalar, or a list of scalars.
+// yamlValue is a scalar, or a list of scalars, which is then not nil.
 type yamlValue struct {
 	scalar string
 	list   []string
-	isList bool
-}
-
-// yamlEntry is a key of a YAML file with its value.
-type yamlEntry struct {
-	key   string
-	value yamlValue
 }
 
 // readYAML decodes a file of f.
-func readYAML(f folder, name string) ([]yamlEntry, error) {
+func readYAML(f folder, name string) (map[string]yamlValue, error) {
 	data, err := f.read(name)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := parseYAML(data)
+	values, err := parseYAML(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.name(name), err)
 	}
-	return entries, nil
+	return values, nil
 }
 
 // parseYAML decodes the part of YAML that Marian writes: one mapping of keys to scalars, or to
 // lists of scalars, in blocks or in brackets. Text after a NUL is ignored. Errors name the line;
 // duplicate keys are an error. Tags, anchors, nested mappings and text of several lines are not in
 // this part.
-func parseYAML(data []byte) ([]yamlEntry, error) {
+func parseYAML(data []byte) (map[string]yamlValue, error) {
 	data, _, _ = bytes.Cut(data, []byte{0})
 	if !utf8.Valid(data) {
 		return nil, fmt.Errorf("found invalid UTF-8")
 	}
-	var entries []yamlEntry
-	found := map[string]bool{}
-	open := false // the last entry has no value yet, or is a list in a block
+	p := yamlParser{values: map[string]yamlValue{}}
 	number := 0
 	for line := range strings.Lines(string(data)) {
 		number++
-		fail := func(format string, args ...any) error {
-			return fmt.Errorf("line %d: %s", number, fmt.Sprintf(format, args...))
+		if err := p.parseLine(strings.TrimRight(line, " \t\r\n")); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
-		line = strings.TrimRight(line, " \t\r\n")
-		content := strings.TrimLeft(line, " ")
-		indented := len(content) < len(line)
-		switch {
-		case content == "" || content[0] == '#' || !indented && (content == "---" || content == "..."):
-			continue
-		case open && (content == "-" || strings.HasPrefix(content, "- ")):
-			item, err := yamlScalar(strings.TrimSpace(content[1:]))
-			if err != nil {
-				return nil, fail("%v", err)
-			}
-			value := &entries[len(entries)-1].value
-			value.list, value.isList = append(value.list, item), true
-			continue
-		case open && indented && !entries[len(entries)-1].value.isList:
-			value, err := parseYAMLValue(content)
-			if err != nil {
-				return nil, fail("%v", err)
-			}
-			entries[len(entries)-1].value, open = value, false
-			continue
-		case indented:
-			return nil, fail("found %.40q after spaces, expected a key or an item of a list", content)
-		}
-		key, rest, err := cutYAMLKey(content)
-		if err != nil {
-			return nil, fail("%v", err)
-		}
-		if found[key] {
-			return nil, fail("found key %.40q twice", key)
-		}
-		found[key] = true
-		value, err := parseYAMLValue(rest)
-		if err != nil {
-			return nil, fail("%v", err)
-		}
-		entries, open = append(entries, yamlEntry{key, value}), rest == ""
 	}
-	return entries, nil
+	return p.values, nil
+}
+
+// yamlParser holds the values of the lines before.
+type yamlParser struct {
+	values map[string]yamlValue
+	key    string // the last one
+	open   bool   // its value is missing, or is a list in a block
+}
+
+// parseLine decodes a line without white space at its end.
+func (p *yamlParser) parseLine(line string) (err error) {
+	content := strings.TrimLeft(line, " ")
+	indented := len(content) < len(line)
+	last := p.values[p.key]
+	switch {
+	case content == "" || content[0] == '#' || !indented && (content == "---" || content == "..."):
+		return nil
+	case p.open && (content == "-" || strings.HasPrefix(content, "- ")):
+		item, err := yamlScalar(strings.TrimSpace(content[1:]))
+		p.values[p.key] = yamlValue{list: append(last.list, item)}
+		return err
+	case p.open && indented && last.list == nil:
+		p.values[p.key], err = parseYAMLValue(content)
+		p.open = false
+		return err
+	case indented:
+		return fmt.Errorf("found %.40q after spaces, expected a key or an item of a list", content)
+	}
+	key, rest, err := cutYAMLKey(content)
+	if err != nil {
+		return err
+	}
+	if _, found := p.values[key]; found {
+		return fmt.Errorf("found key %.40q twice", key)
+	}
+	p.values[key], err = parseYAMLValue(rest)
+	p.key, p.open = key, rest == ""
+	return err
 }
 
 // cutYAMLKey splits a line into its key and the text of its value.
@@ -135,7 +127,7 @@ func parseYAMLValue(s string) (yamlValue, error) {
 		scalar, err := yamlScalar(s)
 		return yamlValue{scalar: scalar}, err
 	}
-	value := yamlValue{isList: true}
+	value := yamlValue{list: []string{}}
 	for s = strings.TrimSpace(s[1:]); s != "]"; {
 		end := strings.IndexAny(s, ",]")
 		if s != "" && (s[0] == '"' || s[0] == '\'') {
@@ -172,9 +164,7 @@ func yamlScalar(s string) (string, error) {
 		if s[0] == '\'' {
 			return strings.ReplaceAll(s[1:len(s)-1], "''", "'"), nil
 		}
-		// The other escapes of YAML are those of Go.
-		escapes := strings.NewReplacer(`\\`, `\\`, `\/`, `/`, `\e`, `\x1b`, `\ `, ` `, `\0`, `\x00`, `\N`, `\u0085`, `\_`, `\u00a0`, `\L`, `\u2028`, `\P`, `\u2029`)
-		text, err := strconv.Unquote(byteEscapes(escapes.Replace(s)))
+		text, err := strconv.Unquote(yamlEscapes.Replace(s))
 		if err != nil {
 			return "", fmt.Errorf("found %.40q, expected text in quotes", s)
 		}
@@ -185,19 +175,8 @@ func yamlScalar(s string) (string, error) {
 	return s, nil
 }
 
-// byteEscapes replaces \xNN, a character of Latin-1 in YAML and a byte in Go, by \u00NN.
-func byteEscapes(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
-			if i++; s[i] == 'x' {
-				b.WriteString(`\u00`)
-			} else {
-				b.WriteString(s[i-1 : i+1])
-			}
-			continue
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
+// yamlEscapes replaces the escapes of YAML that are not those of Go, where \xNN is a byte and no
+// character.
+var yamlEscapes = strings.NewReplacer(
+	`\\`, `\\`, `\x`, `\u00`, `\/`, `/`, `\e`, `\u001b`, `\ `, ` `, `\0`, `\u0000`, `\N`, `\u0085`, `\_`, `\u00a0`, `\L`, `\u2028`, `\P`, `\u2029`,
+)
