@@ -22,37 +22,33 @@ type Pair struct {
 	Line           int // line number in the corpus, from 1
 }
 
-// Pairs reads a corpus of two files, as Lines reads each: line n of target is the translation of
-// line n of source. If the line counts differ, the error names both files.
-func Pairs(source, target string) iter.Seq2[Pair, error] {
-	return eachPair(func() (*PairReader, error) { return OpenPairs(source, target) })
-}
+// Files are the paths of a corpus: of two files, in which line n of Target is the translation of
+// line n of Source, or of one TSV file, whose lines are source, tab, target. Then Target is empty.
+type Files struct{ Source, Target string }
 
-// PairsTSV reads a corpus of one file, as Lines does. Each line is source, tab, target.
-func PairsTSV(path string) iter.Seq2[Pair, error] {
-	return eachPair(func() (*PairReader, error) { return OpenPairsTSV(path) })
-}
-
-func eachPair(open func() (*PairReader, error)) iter.Seq2[Pair, error] {
-	return func(yield func(Pair, error) bool) {
-		r, err := open()
-		if err != nil {
-			yield(Pair{}, err)
-			return
-		}
-		defer r.Close()
-		for {
-			p, err := r.Next()
-			if err == io.EOF {
-				return
-			}
-			p.Source, p.Target = strings.Clone(p.Source), strings.Clone(p.Target)
-			if !yield(p, err) || err != nil {
-				return
-			}
-		}
+// Paths returns the one or two files.
+func (f Files) Paths() []string {
+	if f.Target == "" {
+		return []string{f.Source}
 	}
+	return []string{f.Source, f.Target}
 }
+
+// Pairs reads the pairs, as Lines reads each file. If the line counts differ, the error names both
+// files.
+func (f Files) Pairs() iter.Seq2[Pair, error] {
+	return sequence(f.Open, func(r *PairReader) (Pair, error) {
+		p, err := r.Next()
+		p.Source, p.Target = strings.Clone(p.Source), strings.Clone(p.Target)
+		return p, err
+	})
+}
+
+// Pairs reads the pairs of two files, as Files.Pairs does.
+func Pairs(source, target string) iter.Seq2[Pair, error] { return Files{source, target}.Pairs() }
+
+// Views is Pairs without copying: the strings of a pair are valid until the next one is read.
+func (f Files) Views() iter.Seq2[Pair, error] { return sequence(f.Open, (*PairReader).Next) }
 
 // Lines reads a text file of any size line by line, in bounded memory. Lines end with LF or CRLF,
 // which the last line may lack. A byte order mark at the start is dropped. A file whose name ends
@@ -62,29 +58,41 @@ func eachPair(open func() (*PairReader, error)) iter.Seq2[Pair, error] {
 // invalid UTF-8, lines longer than MaxLine and damaged gzip are errors. They name the file and,
 // where there is one, the line. Each range over the sequence reopens the file.
 func Lines(path string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		r, err := open(path)
-		if err != nil {
-			yield("", err)
-			return
+	return sequence(func() (*lineReader, error) { return open(path) }, func(l *lineReader) (string, error) {
+		line, err := l.next()
+		if err == io.EOF && l.line == 0 {
+			err = fmt.Errorf("%s: empty file", path)
 		}
-		defer r.file.Close()
-		if r.each(yield) && r.line == 0 {
-			yield("", fmt.Errorf("%s: empty file", path))
-		}
-	}
+		return string(line), err
+	})
 }
 
 // ReadLines is like Lines but reads r, which errors call name, and allows it to be empty. The
 // sequence can be ranged over once.
 func ReadLines(r io.Reader, name string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		l, err := newLineReader(r, name)
+	return sequence(func() (*lineReader, error) { return newLineReader(r, name) }, func(l *lineReader) (string, error) {
+		line, err := l.next()
+		return string(line), err
+	})
+}
+
+// sequence returns the sequence of what next returns from a reader, until io.EOF or another error.
+// It opens and closes a reader in each iteration.
+func sequence[R io.Closer, T any](open func() (R, error), next func(R) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		r, err := open()
 		if err != nil {
-			yield("", err)
+			var none T
+			yield(none, err)
 			return
 		}
-		l.each(yield)
+		defer r.Close()
+		for err == nil {
+			var x T
+			if x, err = next(r); err == io.EOF || !yield(x, err) {
+				return
+			}
+		}
 	}
 }
 
@@ -131,6 +139,14 @@ func open(path string) (*lineReader, error) {
 	}
 	r.file = f
 	return r, nil
+}
+
+// Close closes the file. Errors of files opened for reading lose no data.
+func (l *lineReader) Close() error {
+	if l.file != nil {
+		l.file.Close()
+	}
+	return nil
 }
 
 const (
@@ -232,18 +248,6 @@ func (l *lineReader) next() ([]byte, error) {
 		return nil, fmt.Errorf("%s:%d: invalid UTF-8 at byte %d, expected text in UTF-8%s", l.name, l.line, 1+validPrefix(line), l.encodingHint(line))
 	}
 	return line, nil
-}
-
-// each yields lines until the end or the first error, and reports whether it reached the end.
-func (l *lineReader) each(yield func(string, error) bool) bool {
-	for {
-		switch line, err := l.next(); {
-		case err == io.EOF:
-			return true
-		case !yield(string(line), err) || err != nil:
-			return false
-		}
-	}
 }
 
 // encodingHint guesses the encoding of the current line, which is invalid UTF-8, and returns the

@@ -218,10 +218,10 @@ func TestPairs(t *testing.T) {
 	src := write(t, "src", "\uFEFFa\r\n\nc")
 	tgt := write(t, "tgt.gz", gzipped("A\nB\nC\n"))
 	want := []Pair{{"a", "A", 1}, {"", "B", 2}, {"c", "C", 3}}
-	if got, err := collect(Pairs(src, tgt)); err != nil || !slices.Equal(got, want) {
+	if got, err := collect(Files{src, tgt}.Pairs()); err != nil || !slices.Equal(got, want) {
 		t.Errorf("pairs %v, error %v; want %v", got, err, want)
 	}
-	for p, err := range Pairs(src, tgt) { // stopping early is allowed
+	for p, err := range (Files{src, tgt}.Pairs()) { // stopping early is allowed
 		if err != nil || p != want[0] {
 			t.Errorf("first pair %v, error %v; want %v", p, err, want[0])
 		}
@@ -232,32 +232,32 @@ func TestPairs(t *testing.T) {
 func TestPairsErrors(t *testing.T) {
 	three, five := write(t, "three", "1\n2\n3\n"), write(t, "five", "1\n2\n3\n4\n5")
 	empty, bad := write(t, "empty", ""), write(t, "bad", "1\n2\n3\n4\n\xff\n")
-	got, err := collect(Pairs(three, five))
+	got, err := collect(Files{three, five}.Pairs())
 	wantError(t, err, three+" has 3", five+" has 5")
 	if len(got) != 3 {
 		t.Errorf("%d pairs of files of 3 and 5 lines, want 3", len(got))
 	}
-	_, err = collect(Pairs(five, three))
+	_, err = collect(Files{five, three}.Pairs())
 	wantError(t, err, three+" has 3", five+" has 5")
-	_, err = collect(Pairs(three, empty))
+	_, err = collect(Files{three, empty}.Pairs())
 	wantError(t, err, three+" has 3", empty+" has 0")
-	_, err = collect(Pairs(empty, empty))
+	_, err = collect(Files{empty, empty}.Pairs())
 	wantError(t, err, "empty corpus", empty)
-	_, err = collect(Pairs(five, bad))
+	_, err = collect(Files{five, bad}.Pairs())
 	wantError(t, err, bad+":5: invalid UTF-8 at byte 1")
-	_, err = collect(Pairs(bad, five))
+	_, err = collect(Files{bad, five}.Pairs())
 	wantError(t, err, bad+":5: invalid UTF-8 at byte 1")
-	_, err = collect(Pairs(three, bad)) // after the end of the shorter file
+	_, err = collect(Files{three, bad}.Pairs()) // after the end of the shorter file
 	wantError(t, err, bad+":5: invalid UTF-8 at byte 1")
-	_, err = collect(Pairs(three, three+"x"))
+	_, err = collect(Files{three, three + "x"}.Pairs())
 	wantError(t, err, three+"x")
-	_, err = collect(Pairs(three+"x", three))
+	_, err = collect(Files{three + "x", three}.Pairs())
 	wantError(t, err, three+"x")
 }
 
 func TestPairsTSV(t *testing.T) {
 	want := []Pair{{"a b", "A", 1}, {"", "B", 2}, {"c", "", 3}}
-	if got, err := collect(PairsTSV(write(t, "x.tsv", "a b\tA\r\n\tB\nc\t"))); err != nil || !slices.Equal(got, want) {
+	if got, err := collect(Files{Source: write(t, "x.tsv", "a b\tA\r\n\tB\nc\t")}.Pairs()); err != nil || !slices.Equal(got, want) {
 		t.Errorf("pairs %v, error %v; want %v", got, err, want)
 	}
 	for content, want := range map[string]string{
@@ -268,7 +268,7 @@ func TestPairsTSV(t *testing.T) {
 		"a\tb\n\nc\td\n":   "x.tsv:2: found no tab, expected source, tab, target",
 		"a\tb\nc\td\n\t\t": "x.tsv:3: found 2 tabs, expected 1: source, tab, target",
 	} {
-		_, err := collect(PairsTSV(write(t, "x.tsv", content)))
+		_, err := collect(Files{Source: write(t, "x.tsv", content)}.Pairs())
 		wantError(t, err, want)
 	}
 }

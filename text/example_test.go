@@ -8,14 +8,14 @@ import (
 	"tfm/text"
 )
 
-func ExamplePairsTSV() {
+func ExampleFiles_Pairs() {
 	path := filepath.Join(os.TempDir(), "pairs.tsv")
 	defer os.Remove(path)
 	if err := os.WriteFile(path, []byte("ein Hund\ta dog\nzwei Hunde\ttwo dogs\n"), 0o600); err != nil {
 		fmt.Println(err)
 		return
 	}
-	for p, err := range text.PairsTSV(path) {
+	for p, err := range (text.Files{Source: path}.Pairs()) {
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -37,21 +37,7 @@ const (
 // MaxLine between two characters, with a warning in Line.Warnings. Memory is bounded for lines of
 // any length. A read or gzip error names the line and ends the sequence.
 func RepairLines(r io.Reader, name string) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
-		l, err := newLineReader(r, name)
-		if err != nil {
-			yield(Line{}, err)
-			return
-		}
-		for {
-			switch line, err := l.nextRepaired(); {
-			case err == io.EOF:
-				return
-			case !yield(line, err) || err != nil:
-				return
-			}
-		}
-	}
+	return sequence(func() (*lineReader, error) { return newLineReader(r, name) }, (*lineReader).nextRepaired)
 }
 
 // nextRepaired is like next but repairs the line.

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// PairReader reads the pairs of a corpus, as Pairs and PairsTSV do, and can seek. It allocates only
-// for lines longer than all before. Close it after use. It is not safe for concurrent use.
+// PairReader reads the pairs of a corpus, as Files.Pairs does, and can seek. It allocates only for
+// lines longer than all before. Close it after use. It is not safe for concurrent use.
 type PairReader struct {
 	source, target *lineReader // the same for a TSV file
 }
@@ -20,27 +20,21 @@ type Place struct {
 	source, target int64 // bytes of text before it
 }
 
-// OpenPairs opens a corpus of two files. Errors name the file.
-func OpenPairs(source, target string) (*PairReader, error) {
-	s, err := open(source)
+// Open opens the files. Errors name the file.
+func (f Files) Open() (*PairReader, error) {
+	s, err := open(f.Source)
 	if err != nil {
 		return nil, err
 	}
-	t, err := open(target)
+	if f.Target == "" {
+		return &PairReader{s, s}, nil
+	}
+	t, err := open(f.Target)
 	if err != nil {
-		s.file.Close()
+		s.Close()
 		return nil, err
 	}
 	return &PairReader{s, t}, nil
-}
-
-// OpenPairsTSV opens a corpus of one TSV file. Errors name the file.
-func OpenPairsTSV(path string) (*PairReader, error) {
-	r, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	return &PairReader{r, r}, nil
 }
 
 // Next returns the next pair, or io.EOF after the last. Its strings are valid until the next call.
@@ -51,11 +45,10 @@ func (r *PairReader) Next() (Pair, error) {
 		return Pair{}, err
 	}
 	if r.source == r.target {
-		switch tabs := bytes.Count(src, []byte{'\t'}); tabs {
-		case 0:
+		switch tabs := bytes.Count(src, []byte{'\t'}); {
+		case tabs == 0:
 			return Pair{}, fmt.Errorf("%s:%d: found no tab, expected source, tab, target", r.source.name, r.source.line)
-		case 1:
-		default:
+		case tabs > 1:
 			return Pair{}, fmt.Errorf("%s:%d: found %d tabs, expected 1: source, tab, target (cut -f1,2 keeps the first two columns)", r.source.name, r.source.line, tabs)
 		}
 		src, tgt, _ = bytes.Cut(src, []byte{'\t'})
@@ -117,9 +110,7 @@ func (r *PairReader) Seek(p Place) error {
 
 // Close closes the files.
 func (r *PairReader) Close() error {
-	r.source.file.Close() // errors of files opened for reading lose no data
-	r.target.file.Close()
-	return nil
+	return errors.Join(r.source.Close(), r.target.Close())
 }
 
 // seek moves to the place after line lines, which are offset bytes of text.

@@ -18,13 +18,13 @@ func TestPairReaderSeek(t *testing.T) {
 		src, tgt, tsv = src+s+"\r\n", tgt+u+"\n", tsv+s+"\t"+u+"\n"
 	}
 	for name, open := range map[string]func() (*PairReader, error){
-		"plain": func() (*PairReader, error) { return OpenPairs(write(t, "s", src), write(t, "t", tgt)) },
+		"plain": func() (*PairReader, error) { return Files{write(t, "s", src), write(t, "t", tgt)}.Open() },
 		"gzip": func() (*PairReader, error) {
-			return OpenPairs(write(t, "s.gz", gzipped(src)), write(t, "t.gz", gzipped(tgt)))
+			return Files{write(t, "s.gz", gzipped(src)), write(t, "t.gz", gzipped(tgt))}.Open()
 		},
-		"mixed":  func() (*PairReader, error) { return OpenPairs(write(t, "s", src), write(t, "t.gz", gzipped(tgt))) },
-		"tsv":    func() (*PairReader, error) { return OpenPairsTSV(write(t, "p", tsv)) },
-		"tsv.gz": func() (*PairReader, error) { return OpenPairsTSV(write(t, "p.gz", gzipped(tsv))) },
+		"mixed":  func() (*PairReader, error) { return Files{write(t, "s", src), write(t, "t.gz", gzipped(tgt))}.Open() },
+		"tsv":    func() (*PairReader, error) { return Files{Source: write(t, "p", tsv)}.Open() },
+		"tsv.gz": func() (*PairReader, error) { return Files{Source: write(t, "p.gz", gzipped(tsv))}.Open() },
 	} {
 		r, err := open()
 		if err != nil {
@@ -59,7 +59,7 @@ func TestPairReaderSeek(t *testing.T) {
 
 func TestPairReaderSeekPastEnd(t *testing.T) {
 	long, short := gzipped("a\nb\nc\n"), write(t, "s.gz", gzipped("a\n"))
-	r, err := OpenPairsTSV(write(t, "long.gz", long))
+	r, err := Files{Source: write(t, "long.gz", long)}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestPairReaderSeekPastEnd(t *testing.T) {
 		r.source.next()
 	}
 	place := r.Place()
-	s, err := OpenPairsTSV(short)
+	s, err := Files{Source: short}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestPairReaderSeekPastEnd(t *testing.T) {
 
 func TestPairReaderAllocatesNothing(t *testing.T) {
 	const pairs = 4000
-	r, err := OpenPairsTSV(write(t, "p", strings.Join(texttest.Lines(pairs), "\tx\n")+"\tx\n"))
+	r, err := Files{Source: write(t, "p", strings.Join(texttest.Lines(pairs), "\tx\n")+"\tx\n")}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,12 +1,12 @@
 package text
 
 import (
-	"io"
 	"iter"
+	"slices"
 	"strings"
 )
 
-// RepairedPair is a pair of a corpus with faults that Pairs and PairsTSV report as errors.
+// RepairedPair is a pair of a corpus with faults that Files.Pairs reports as errors.
 type RepairedPair struct {
 	Pair
 	Bytes   int  // of both lines, endings included; about, if a side is repaired
@@ -15,35 +15,10 @@ type RepairedPair struct {
 	Columns int  // of a line of a TSV file; unless 2, Source is the line and Target is empty
 }
 
-// RepairPairs reads a corpus of two files as Pairs does, except that it repairs lines as
-// RepairLines does.
-func RepairPairs(source, target string) iter.Seq2[RepairedPair, error] {
-	return repairPairs(func() (*PairReader, error) { return OpenPairs(source, target) })
-}
-
-// RepairPairsTSV reads a corpus of one TSV file as PairsTSV does, except that it repairs lines as
-// RepairLines does, and that a line may have any number of columns.
-func RepairPairsTSV(path string) iter.Seq2[RepairedPair, error] {
-	return repairPairs(func() (*PairReader, error) { return OpenPairsTSV(path) })
-}
-
-func repairPairs(open func() (*PairReader, error)) iter.Seq2[RepairedPair, error] {
-	return func(yield func(RepairedPair, error) bool) {
-		r, err := open()
-		if err != nil {
-			yield(RepairedPair{}, err)
-			return
-		}
-		defer r.Close()
-		for {
-			switch p, err := r.nextRepaired(); {
-			case err == io.EOF:
-				return
-			case !yield(p, err) || err != nil:
-				return
-			}
-		}
-	}
+// RepairedPairs reads the pairs as Pairs does, except that it repairs lines as RepairLines does,
+// and that a line of a TSV file may have any number of columns.
+func (f Files) RepairedPairs() iter.Seq2[RepairedPair, error] {
+	return sequence(f.Open, (*PairReader).nextRepaired)
 }
 
 // nextRepaired is like Next but repairs the pair. Its strings stay valid.
@@ -52,23 +27,14 @@ func (r *PairReader) nextRepaired() (RepairedPair, error) {
 	if err != nil {
 		return RepairedPair{}, err
 	}
+	p := RepairedPair{Pair: Pair{src.Text, tgt.Text, src.Number}, Bytes: len(src.Text) + len(tgt.Text) + 2, Columns: 2}
 	if r.source == r.target {
-		p := RepairedPair{Pair: Pair{Line: src.Number, Source: src.Text}, Bytes: len(src.Text) + 1, Columns: 1 + strings.Count(src.Text, "\t")}
+		p.Target, p.Bytes, p.Columns = "", len(src.Text)+1, 1+strings.Count(src.Text, "\t")
 		if p.Columns == 2 {
 			p.Source, p.Target, _ = strings.Cut(src.Text, "\t")
 		}
-		p.note(src)
-		return p, nil
 	}
-	p := RepairedPair{Pair: Pair{src.Text, tgt.Text, src.Number}, Bytes: len(src.Text) + len(tgt.Text) + 2, Columns: 2}
-	p.note(src)
-	p.note(tgt)
-	return p, nil
-}
-
-// note sets the faults that l had.
-func (p *RepairedPair) note(l Line) {
-	for _, w := range l.Warnings {
+	for _, w := range slices.Concat(src.Warnings, tgt.Warnings) {
 		switch w.Kind {
 		case InvalidUTF8:
 			p.Invalid = true
@@ -76,4 +42,5 @@ func (p *RepairedPair) note(l Line) {
 			p.Long = true
 		}
 	}
+	return p, nil
 }

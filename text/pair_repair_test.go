@@ -51,20 +51,20 @@ func TestRepairPairs(t *testing.T) {
 			}
 		}
 	}
-	check(RepairPairs(src, tgt), want)
-	check(RepairPairsTSV(file("tsv", "a\tA\nb\nc\tC\t\n\t\n\xfft\tT")), []RepairedPair{
+	check(Files{src, tgt}.RepairedPairs(), want)
+	check(Files{Source: file("tsv", "a\tA\nb\nc\tC\t\n\t\n\xfft\tT")}.RepairedPairs(), []RepairedPair{
 		{Pair: Pair{"a", "A", 1}, Columns: 2}, {Pair: Pair{"b", "", 2}, Columns: 1}, {Pair: Pair{"c\tC\t", "", 3}, Columns: 3}, {Pair: Pair{"", "", 4}, Columns: 2},
 		{Pair: Pair{"\uFFFDt", "T", 5}, Columns: 2, Invalid: true},
 	})
 	short, empty := file("short", "A\n\xff\n"), file("empty", "")
 	for want, pairs := range map[string]iter.Seq2[RepairedPair, error]{
-		"unequal line counts: " + src + " has 5, " + short + " has 2": RepairPairs(src, short),
-		"unequal line counts: " + empty + " has 0, ":                  RepairPairs(empty, short),
-		"empty corpus: ":        RepairPairs(empty, empty),
-		empty + ": empty file":  RepairPairsTSV(empty),
-		"missing: no such file": RepairPairsTSV(filepath.Join(dir, "missing")),
-		"other: no such file":   RepairPairs(src, filepath.Join(dir, "other")),
-		"not a gzip file":       RepairPairsTSV(file("a.gz", "text")),
+		"unequal line counts: " + src + " has 5, " + short + " has 2": Files{src, short}.RepairedPairs(),
+		"unequal line counts: " + empty + " has 0, ":                  Files{empty, short}.RepairedPairs(),
+		"empty corpus: ":        Files{empty, empty}.RepairedPairs(),
+		empty + ": empty file":  Files{Source: empty}.RepairedPairs(),
+		"missing: no such file": Files{Source: filepath.Join(dir, "missing")}.RepairedPairs(),
+		"other: no such file":   Files{src, filepath.Join(dir, "other")}.RepairedPairs(),
+		"not a gzip file":       Files{Source: file("a.gz", "text")}.RepairedPairs(),
 	} {
 		if _, err := repaired(pairs); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
@@ -86,7 +86,7 @@ func FuzzRepairPairs(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		for _, pairs := range []iter.Seq2[RepairedPair, error]{RepairPairs(src, tgt), RepairPairsTSV(src), RepairPairsTSV(tgt)} {
+		for _, pairs := range []iter.Seq2[RepairedPair, error]{Files{src, tgt}.RepairedPairs(), Files{Source: src}.RepairedPairs(), Files{Source: tgt}.RepairedPairs()} {
 			list, _ := repaired(pairs)
 			for i, p := range list {
 				valid := func(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, '\n') && len(s) <= MaxLine }
@@ -95,7 +95,7 @@ func FuzzRepairPairs(f *testing.F) {
 				}
 			}
 		}
-		if list, err := repaired(RepairPairs(src, src)); err == nil {
+		if list, err := repaired(Files{src, src}.RepairedPairs()); err == nil {
 			for _, p := range list {
 				if p.Source != p.Target {
 					t.Fatalf("one file, but different sides %+v", p)

@@ -199,7 +199,7 @@ func measureFaults(t *testing.T, corpus []planted, o Options) (recall, precision
 	var have, found, named, under, right [NumFaults]int
 	show := os.Getenv("TFM_SHOW")
 	shown := map[string]int{}
-	report, err := Clean(context.Background(), text.RepairPairs(names[0], names[1]), o, func(p *text.RepairedPair, f Fault) error {
+	report, err := Clean(context.Background(), text.Files{Source: names[0], Target: names[1]}.RepairedPairs(), o, func(p *text.RepairedPair, f Fault) error {
 		c := corpus[p.Line-1]
 		have[c.fault]++
 		under[f]++
@@ -260,13 +260,13 @@ func TestRealCorpora(t *testing.T) {
 			for i := range files {
 				files[i] = filepath.Join(dir, files[i])
 			}
-			pairs := text.PairsTSV(files[0])
+			corpus := text.Files{Source: files[0]}
 			if len(files) == 2 {
-				pairs = text.Pairs(files[0], files[1])
+				corpus.Target = files[1]
 			}
 			var list []text.Pair
 			seen := map[[2]string]bool{}
-			for p, err := range pairs {
+			for p, err := range corpus.Pairs() {
 				if err != nil {
 					t.Skip("optional: ", err)
 				}

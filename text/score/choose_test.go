@@ -79,7 +79,7 @@ func TestForRealText(t *testing.T) {
 	}
 	for file, want := range map[string]Tokenizer{"tatoeba/eng-cmn.dev": TokZh, "debian-descriptions/en-zh_CN.dev": TokZh, "debian-descriptions/en-de.dev": Tok13a} {
 		var lines []string
-		for p, err := range text.PairsTSV(filepath.Join(dir, file+".tsv.gz")) {
+		for p, err := range (text.Files{Source: filepath.Join(dir, file+".tsv.gz")}.Pairs()) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -141,23 +141,8 @@ const (
 	maxLog = 21 * octave // exceeds the logarithm of text.MaxLine
 )
 
-// logTable has the logarithms of small numbers of characters.
-var logTable = func() (t [1 << 10]int64) {
-	for n := range t {
-		t[n] = log(max(n, 1))
-	}
-	return t
-}()
-
-// log returns the logarithm of a number of characters, in units of 1/octave of an octave.
-func log(characters int) int64 {
-	return int64(math.Round(octave * math.Log2(float64(characters))))
-}
-
-// logLength returns the length of a sentence: the logarithm of its number of characters.
+// logLength returns the length of a sentence: the logarithm of its number of characters, in units
+// of 1/octave of an octave. It is 0 for an empty one.
 func logLength(characters int) int64 {
-	if characters < len(logTable) {
-		return logTable[characters]
-	}
-	return log(characters)
+	return int64(math.Round(octave * math.Log2(float64(max(characters, 1)))))
 }

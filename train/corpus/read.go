@@ -126,7 +126,7 @@ func (r *reader) read(ctx context.Context) error {
 		return err
 	}
 	if validate && r.Valid != nil {
-		if err := r.Valid.forEach(ctx, r.addValid); err != nil {
+		if err := text.Each(ctx, r.Valid.pairs, r.addValid); err != nil {
 			return err
 		}
 	}
@@ -187,7 +187,7 @@ func (r *reader) encode(ctx context.Context, heldOut heldOut) error {
 	case files == nil && o.BPEDropout > 0:
 		return errors.New("corpus: found training pairs in memory, expected files: BPE-dropout reads them in every epoch")
 	case files != nil && (o.BPEDropout > 0 || o.ShuffleWindow > 0 && pairs > o.ShuffleWindow):
-		s, err := newStream(files, c.Vocab, heldOut, pairs, o)
+		s, err := newStream(*files, c.Vocab, heldOut, pairs, o)
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (r *reader) encode(ctx context.Context, heldOut heldOut) error {
 	}
 	c.Train = new(train.Pairs)
 	i := 0
-	return r.Train.forEach(ctx, func(p text.Pair) {
+	return text.Each(ctx, r.Train.pairs, func(p text.Pair) error {
 		if !heldOut[i] {
 			r.add(c.Train, p)
 		}
@@ -205,6 +205,7 @@ func (r *reader) encode(ctx context.Context, heldOut heldOut) error {
 		if i == growAfter {
 			c.Train.Grow(pairs - i)
 		}
+		return nil
 	})
 }
 
@@ -215,13 +216,14 @@ func (r *reader) add(dst *train.Pairs, p text.Pair) {
 	dst.Add(r.src, r.tgt)
 }
 
-// addValid adds p to the validation pairs.
-func (r *reader) addValid(p text.Pair) {
+// addValid adds p to the validation pairs. The error is always nil.
+func (r *reader) addValid(p text.Pair) error {
 	if r.out.Valid == nil {
 		r.out.Valid = new(train.Pairs)
 	}
 	r.add(r.out.Valid, p)
 	r.out.References = append(r.out.References, strings.Clone(p.Target))
+	return nil
 }
 
 // unscored counts the validation pairs without a loss, because a side is empty or has more than

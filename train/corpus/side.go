@@ -50,8 +50,7 @@ type sideCounter struct {
 type profile [codes * codes]uint32
 
 const (
-	codeBits = 6
-	codes    = 1 << codeBits
+	codes = 64
 
 	// The codes of characters: gap, then the letters of ASCII without case, then the letters
 	// above ASCII in classes by hash.
@@ -59,40 +58,23 @@ const (
 	asciiCodes = 27
 )
 
-// letterFlag marks a letter among the codes of ASCII characters.
-const letterFlag = 1 << codeBits
-
-var ascii = func() (t [utf8.RuneSelf]uint8) {
-	for c := 'a'; c <= 'z'; c++ {
-		p := uint8(1+c-'a') | letterFlag
-		t[c], t[c-'a'+'A'] = p, p
-	}
-	return t
-}()
-
 // sample adds a sentence of n characters to the sample.
 func (c *sideCounter) sample(s string, n int) {
-	letters, last := 0, gap
-	for i := 0; i < len(s); {
-		flags, code := uint8(0), gap
-		if b := s[i]; b < utf8.RuneSelf {
-			i++
-			flags, code = ascii[b]&^(codes-1), int(ascii[b]&(codes-1))
-		} else {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			i += size
-			if class := script.Of(r); class != script.None {
-				c.Letters[class]++
-				code = asciiCodes + int(uint32(r)*0x9E3779B1>>16)%(codes-asciiCodes)
+	last := gap
+	for _, r := range s {
+		code := gap
+		if class := script.Of(r); class != script.None {
+			c.Letters[class]++
+			code = asciiCodes + int(uint32(r)*0x9E3779B1>>16)%(codes-asciiCodes)
+			if r < utf8.RuneSelf {
+				code = 1 + int(r|0x20-'a')
 			}
 		}
-		letters += int(flags & letterFlag / letterFlag)
 		c.profile[last*codes+code]++
 		last = code
 	}
 	c.profile[last*codes+gap]++
 	c.SampledCharacters += int64(n)
-	c.Letters[script.Latin] += int64(letters)
 }
 
 // halve halves the counts of the sample.

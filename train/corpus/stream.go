@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -16,7 +17,7 @@ import (
 // stream is a corpus in files as a train.Stream. It reads the files in every epoch, in windows of
 // consecutive pairs. Checksums detect changes of the files during the run.
 type stream struct {
-	*files
+	text.Files
 	vocab   vocab.Tokenizers
 	heldOut heldOut
 	pairs   int // of the corpus, held-out pairs included
@@ -40,8 +41,8 @@ const blockPairs = 256
 
 // newStream returns the stream of the files f with the given number of pairs. Its windows have
 // about equal sizes of at most o.ShuffleWindow pairs; 0 is one window.
-func newStream(f *files, tokenizers vocab.Tokenizers, heldOut heldOut, pairs int, o train.Options) (*stream, error) {
-	s := &stream{files: f, vocab: tokenizers, heldOut: heldOut, pairs: pairs, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
+func newStream(f text.Files, tokenizers vocab.Tokenizers, heldOut heldOut, pairs int, o train.Options) (*stream, error) {
+	s := &stream{Files: f, vocab: tokenizers, heldOut: heldOut, pairs: pairs, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
 	if o.ShuffleWindow > 0 {
 		s.windows = max(1, (pairs+o.ShuffleWindow-1)/o.ShuffleWindow)
 	}
@@ -74,7 +75,7 @@ func (s *stream) Read(ctx context.Context, dst *train.Pairs, epoch, window int) 
 		}
 		p, err := s.reader.Next()
 		if err == io.EOF {
-			return fmt.Errorf("%s:%d: found the end of the file, expected %s lines: the file has changed during the training", s.src, i, format.Thousands(s.pairs))
+			return fmt.Errorf("%s:%d: found the end of the file, expected %s lines: the file has changed during the training", s.Source, i, format.Thousands(s.pairs))
 		}
 		if err != nil {
 			return err
@@ -97,7 +98,7 @@ func (s *stream) Read(ctx context.Context, dst *train.Pairs, epoch, window int) 
 		return nil
 	}
 	if _, err := s.reader.Next(); err == nil {
-		return fmt.Errorf("%s:%d: found another line, expected %s lines: the file has changed during the training", s.src, s.pairs+1, format.Thousands(s.pairs))
+		return fmt.Errorf("%s:%d: found another line, expected %s lines: the file has changed during the training", s.Source, s.pairs+1, format.Thousands(s.pairs))
 	} else if err != io.EOF {
 		return err
 	}
@@ -112,7 +113,7 @@ func (s *stream) seek(window int) (err error) {
 		s.reader = nil
 	}
 	if s.reader == nil {
-		if s.reader, err = s.open(); err != nil {
+		if s.reader, err = s.Open(); err != nil {
 			return err
 		}
 		s.next = 0
@@ -165,7 +166,7 @@ func (s *stream) sum() [2]uint64 {
 
 // compare returns an error if the checksums of the pairs first to last differ.
 func (s *stream) compare(found, expected [2]uint64, first, last int) error {
-	for side, path := range []string{s.src, s.tgt} {
+	for side, path := range []string{s.Source, cmp.Or(s.Target, s.Source)} {
 		if found[side] != expected[side] {
 			return fmt.Errorf("%s:%d: lines %d to %d have changed during the training", path, first+1, first+1, last+1)
 		}

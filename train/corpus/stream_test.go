@@ -66,13 +66,17 @@ func read(t *testing.T, path string) string {
 }
 
 // streamOf returns a stream of the toy corpus.
-func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream, files) {
+func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream, text.Files) {
 	t.Helper()
 	source := Files(toyFiles(t, gzipped))
 	var trainer vocab.Trainer
 	n := 0
-	if err := source.forEach(context.Background(), func(p text.Pair) { trainer.Add(p); n++ }); err != nil {
-		t.Fatal(err)
+	for p, err := range source.pairs {
+		if err != nil {
+			t.Fatal(err)
+		}
+		trainer.Add(p)
+		n++
 	}
 	tokens, err := trainer.Train(320, true)
 	if err != nil {
@@ -80,7 +84,7 @@ func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream,
 	}
 	o := train.DefaultOptions()
 	o.ShuffleWindow, o.BPEDropout = window, dropout
-	s, err := newStream(source.files, tokens, heldOut{19: true, n - 1: true}, n, o)
+	s, err := newStream(*source.files, tokens, heldOut{19: true, n - 1: true}, n, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,33 +185,33 @@ func TestStreamDropout(t *testing.T) {
 // Changes of the files during a training are errors with the file and the approximate line.
 func TestStreamDetectsChanges(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(f files, src, tgt string) error
-		want   func(f files) string
+		change func(f text.Files, src, tgt string) error
+		want   func(f text.Files) string
 	}{
-		"source": {func(f files, src, tgt string) error {
-			return os.WriteFile(f.src, []byte(src[:len(src)-2]+"s\n"), 0o666)
-		}, func(f files) string { return f.src + ":1281: lines 1281 to 1487 have changed" }},
-		"target": {func(f files, src, tgt string) error {
-			return os.WriteFile(f.tgt, []byte(strings.Replace(tgt, "rouge", "Rouge", 1)), 0o666)
-		}, func(f files) string { return f.tgt + ":1: lines 1 to 256 have changed" }},
-		"gone":    {func(f files, src, tgt string) error { return os.Remove(f.tgt) }, func(f files) string { return f.tgt }},
-		"shorter": {func(f files, src, tgt string) error { return os.Truncate(f.src, 5000) }, func(f files) string { return "unequal line counts: " + f.src }},
-		"both shorter": {func(f files, src, tgt string) error {
-			os.WriteFile(f.src, []byte("the red dog\n"), 0o666)
-			return os.WriteFile(f.tgt, []byte("le chien rouge\n"), 0o666)
-		}, func(f files) string {
-			return f.src + ":1: found the end of the file, expected 1,487 lines: the file has changed"
+		"source": {func(f text.Files, src, tgt string) error {
+			return os.WriteFile(f.Source, []byte(src[:len(src)-2]+"s\n"), 0o666)
+		}, func(f text.Files) string { return f.Source + ":1281: lines 1281 to 1487 have changed" }},
+		"target": {func(f text.Files, src, tgt string) error {
+			return os.WriteFile(f.Target, []byte(strings.Replace(tgt, "rouge", "Rouge", 1)), 0o666)
+		}, func(f text.Files) string { return f.Target + ":1: lines 1 to 256 have changed" }},
+		"gone":    {func(f text.Files, src, tgt string) error { return os.Remove(f.Target) }, func(f text.Files) string { return f.Target }},
+		"shorter": {func(f text.Files, src, tgt string) error { return os.Truncate(f.Source, 5000) }, func(f text.Files) string { return "unequal line counts: " + f.Source }},
+		"both shorter": {func(f text.Files, src, tgt string) error {
+			os.WriteFile(f.Source, []byte("the red dog\n"), 0o666)
+			return os.WriteFile(f.Target, []byte("le chien rouge\n"), 0o666)
+		}, func(f text.Files) string {
+			return f.Source + ":1: found the end of the file, expected 1,487 lines: the file has changed"
 		}},
-		"longer": {func(f files, src, tgt string) error {
-			os.WriteFile(f.src, []byte(src+"x\n"), 0o666)
-			return os.WriteFile(f.tgt, []byte(tgt+"y\n"), 0o666)
-		}, func(f files) string { return f.src + ":1488: found another line, expected 1,487 lines" }},
-		"no UTF-8": {func(f files, src, tgt string) error {
-			return os.WriteFile(f.src, []byte(strings.Replace(src, "\n", "\xff\n", 1)), 0o666)
-		}, func(f files) string { return f.src + ":1: invalid UTF-8" }},
+		"longer": {func(f text.Files, src, tgt string) error {
+			os.WriteFile(f.Source, []byte(src+"x\n"), 0o666)
+			return os.WriteFile(f.Target, []byte(tgt+"y\n"), 0o666)
+		}, func(f text.Files) string { return f.Source + ":1488: found another line, expected 1,487 lines" }},
+		"no UTF-8": {func(f text.Files, src, tgt string) error {
+			return os.WriteFile(f.Source, []byte(strings.Replace(src, "\n", "\xff\n", 1)), 0o666)
+		}, func(f text.Files) string { return f.Source + ":1: invalid UTF-8" }},
 	} {
 		s, f := streamOf(t, 2000, 0, false)
-		src, tgt := read(t, f.src), read(t, f.tgt)
+		src, tgt := read(t, f.Source), read(t, f.Target)
 		window(t, s, 0, 0)
 		if err := c.change(f, src, tgt); err != nil {
 			t.Fatal(err)

@@ -40,7 +40,11 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 	var training, valid factsCounter
 	overlap := newOverlap()
 	if c.Valid != nil {
-		if err := c.Valid.forEach(ctx, func(p text.Pair) { overlap.addValid(valid.add(p)) }); err != nil {
+		err := text.Each(ctx, c.Valid.pairs, func(p text.Pair) error {
+			overlap.addValid(valid.add(p))
+			return nil
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -51,7 +55,7 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 	if c.Tokenizers == nil {
 		s.words = new(vocab.Trainer)
 	}
-	err := c.Train.forEach(ctx, func(p text.Pair) {
+	err := text.Each(ctx, c.Train.pairs, func(p text.Pair) error {
 		overlap.addTrain(training.add(p))
 		if s.words != nil {
 			s.words.Add(p)
@@ -60,6 +64,7 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 			s.heldOut.Draw(p)
 		}
 		s.progress(Reading, training.Pairs)
+		return nil
 	})
 	if err != nil {
 		return nil, err

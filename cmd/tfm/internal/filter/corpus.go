@@ -44,24 +44,20 @@ func (c *Corpus) CheckFiles() error {
 
 // Files returns the files.
 func (c *Corpus) Files() []string {
+	return c.corpus().Paths()
+}
+
+func (c *Corpus) corpus() text.Files {
 	if c.tsv != "" {
-		return []string{c.tsv}
+		return text.Files{Source: c.tsv}
 	}
-	return []string{c.src, c.tgt}
+	return text.Files{Source: c.src, Target: c.tgt}
 }
 
 // Pairs reads the files each time that it is iterated.
-func (c *Corpus) Pairs() iter.Seq2[text.Pair, error] {
-	if c.tsv != "" {
-		return text.PairsTSV(c.tsv)
-	}
-	return text.Pairs(c.src, c.tgt)
-}
+func (c *Corpus) Pairs() iter.Seq2[text.Pair, error] { return c.corpus().Pairs() }
 
-// RepairedPairs reads the files in each iteration, as text.RepairPairs does.
+// RepairedPairs reads the files each time that it is iterated, and repairs pairs.
 func (c *Corpus) RepairedPairs() iter.Seq2[text.RepairedPair, error] {
-	if c.tsv != "" {
-		return text.RepairPairsTSV(c.tsv)
-	}
-	return text.RepairPairs(c.src, c.tgt)
+	return c.corpus().RepairedPairs()
 }

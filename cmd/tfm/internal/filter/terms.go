@@ -30,7 +30,7 @@ func (t *Terms) Apply(o *translate.LineOptions, tr *translate.Translator) error 
 		return nil
 	}
 	var list []term
-	for pair, err := range text.PairsTSV(t.file) {
+	for pair, err := range (text.Files{Source: t.file}.Pairs()) {
 		if err != nil {
 			return err
 		}
