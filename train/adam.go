@@ -22,9 +22,8 @@ import (
 // 0 does not simplify the model.
 type Adam struct {
 	Beta1, Beta2, Eps float64
-	Decay             float64        // of AdamW, else 0
-	M, V              []float32      // first and second moments, in the layout of the weights
-	ema               *movingAverage // of the weights; can be nil
+	Decay             float64   // of AdamW, else 0
+	M, V              []float32 // first and second moments, in the layout of the weights
 
 	decayed        []interval // of AdamW
 	steps          int
@@ -45,12 +44,11 @@ func (a *Adam) Resume(steps int) {
 	for range steps {
 		a.advance()
 	}
-	a.ema.resume(steps)
 }
 
 // Moments implements Optimizer.
 func (a *Adam) Moments() []Moment {
-	return append([]Moment{{Name: "adam.m.", Values: a.M}, {Name: "adam.v.", Values: a.V}}, a.ema.moments()...)
+	return []Moment{{Name: "adam.m.", Values: a.M}, {Name: "adam.v.", Values: a.V}}
 }
 
 // advance counts a step.
@@ -63,7 +61,7 @@ func (a *Adam) advance() {
 // StepAndClear implements Optimizer.
 func (a *Adam) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32) {
 	a.advance()
-	mat.Each(p, len(w), optimizerGrain, adamStep{a.kernel(rate, clip), w, g, a.M, a.V, float32(rate * a.Decay), a.decayed, a.ema.next()})
+	mat.Each(p, len(w), optimizerGrain, adamStep{a.kernel(rate, clip), w, g, a.M, a.V, float32(rate * a.Decay), a.decayed})
 }
 
 // kernel returns the constants of the current step.
@@ -79,7 +77,6 @@ type adamStep struct {
 	w, g, m, v []float32
 	decay      float32
 	decayed    []interval
-	ema        emaStep
 }
 
 func (s *adamStep) Range(lo, hi int) {
@@ -91,7 +88,6 @@ func (s *adamStep) Range(lo, hi int) {
 	}
 	s.kernel.Step(s.w[lo:hi], s.g[lo:hi], s.m[lo:hi], s.v[lo:hi])
 	clear(s.g[lo:hi])
-	s.ema.update(s.w, lo, hi)
 }
 
 // interval is a range [lo, hi) of weights.

@@ -1,68 +1,62 @@
 package train
 
-import "tfm/mat"
+import (
+	"slices"
 
-// movingAverage is the exponential moving average e of the weights w: after step n = 0, 1, …
+	"tfm/mat"
+)
+
+// movingAverage is an Optimizer that keeps the exponential moving average e of the weights w. After
+// step n = 0, 1, …
 //
 //	e = d·e + (1-d)·w,  d = min(Decay, (1+n)/(10+n))
 //
 // Initially e is the initial weights. The second argument of min, as in TensorFlow's
 // ExponentialMovingAverage, keeps the initial weights from dominating a run of fewer than about
-// 1/(1-Decay) steps. The optimizer updates the average in its loop over the weights, so that its
-// bits do not depend on the number of threads. It is not safe for concurrent use.
+// 1/(1-Decay) steps.
 type movingAverage struct {
-	Decay  float64
-	Values []float32 // in the layout of the weights
+	Optimizer // updates the weights
+	Decay     float64
+	Values    []float32 // in the layout of the weights
 
 	steps int
 }
 
-// newMovingAverage returns a moving average with the initial weights w.
-func newMovingAverage(w []float32, decay float64) *movingAverage {
-	return &movingAverage{Decay: decay, Values: append([]float32(nil), w...)}
+// newMovingAverage returns a moving average of the weights that o updates, which are w now.
+func newMovingAverage(o Optimizer, w []float32, decay float64) *movingAverage {
+	return &movingAverage{Optimizer: o, Decay: decay, Values: slices.Clone(w)}
 }
 
-// resume sets the number of steps. e can be nil.
-func (e *movingAverage) resume(steps int) {
-	if e != nil {
-		e.steps = steps
-	}
+// Moments implements Optimizer. A checkpoint is written after run.swapEMA: its weights are the
+// averages, and the tensors "raw." are the weights.
+func (e *movingAverage) Moments() []Moment {
+	return append(e.Optimizer.Moments(), Moment{Name: "raw.", Values: e.Values})
 }
 
-// moments returns the tensors of e in a checkpoint. A checkpoint is written after run.swapEMA: its
-// weights are the averages, and the tensors "raw." are the weights. e can be nil.
-func (e *movingAverage) moments() []Moment {
-	if e == nil {
-		return nil
-	}
-	return []Moment{{Name: "raw.", Values: e.Values}}
+// Resume implements Optimizer.
+func (e *movingAverage) Resume(steps int) {
+	e.Optimizer.Resume(steps)
+	e.steps = steps
 }
 
-// next counts a step and returns its factors. e can be nil.
-func (e *movingAverage) next() emaStep {
-	if e == nil {
-		return emaStep{}
-	}
+// StepAndClear implements Optimizer.
+func (e *movingAverage) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32) {
+	e.Optimizer.StepAndClear(p, w, g, rate, clip)
 	n := float64(e.steps)
 	e.steps++
 	d := float32(min(e.Decay, (1+n)/(10+n)))
 	// the factors add up to exactly 1, so that no error accumulates
-	return emaStep{e.Values, d, 1 - d}
+	mat.Each(p, len(w), optimizerGrain, averageStep{w, e.Values, d, 1 - d})
 }
 
-type emaStep struct {
-	values    []float32 // nil without a moving average
-	keep, add float32
+type averageStep struct {
+	w, averages []float32
+	keep, add   float32
 }
 
-// update updates the averages of the weights [lo, hi).
-func (s *emaStep) update(w []float32, lo, hi int) {
-	if s.values == nil {
-		return
-	}
-	e := s.values[lo:hi]
-	mat.Scal(s.keep, e)
-	mat.Axpy(s.add, w[lo:hi], e)
+func (s *averageStep) Range(lo, hi int) {
+	mat.Scal(s.keep, s.averages[lo:hi])
+	mat.Axpy(s.add, s.w[lo:hi], s.averages[lo:hi])
 }
 
 // swapEMA exchanges the weights and their moving average, if there is one. The average is

@@ -115,11 +115,10 @@ func TestAverageOfAverages(t *testing.T) {
 // The average of constant weights is constant, because the factors add up to exactly 1.
 func TestEMAOfConstantWeights(t *testing.T) {
 	w := []float32{1, -3, 1e-30, 1e30, 0, 0.1}
-	e := newMovingAverage(w, 0.9999)
+	e := newMovingAverage(NewSGD(len(w), 0, false), w, 0.9999)
 	e.steps = 1 << 20
 	for range 20000 {
-		s := e.next()
-		s.update(w, 0, len(w))
+		e.StepAndClear(nil, w, make([]float32, len(w)), 0, 1)
 	}
 	for i, v := range e.Values {
 		// An error of 2^-26 in the sum of the factors would change the average by 1e-4.

@@ -10,11 +10,10 @@ import (
 	"tfm/model"
 )
 
-// loader prepares the batches of a run in advance, so that no step waits for text. One goroutine
-// reads, shuffles and sorts the next window; another copies the batches of the current window. Two
-// windows and two batches are reused. A window is a Batches: of one window of a Stream, or of all
-// pairs of an epoch if they are in memory. The sequence of batches depends only on the pairs and
-// the Position.
+// loader provides the batches of a run. One goroutine reads, shuffles and sorts the next window while
+// the batches of the current window are used, so that no step waits for text. Two windows are
+// reused. A window is a Batches: of one window of a Stream, or of all pairs of an epoch if they are
+// in memory. The sequence of batches depends only on the pairs and the Position.
 type loader struct {
 	pairs          int // pairs of an epoch
 	TooLong, Empty int // skipped pairs of an epoch
@@ -29,13 +28,12 @@ type loader struct {
 	srcVocab, tgtVocab int
 
 	at          Position
+	window      *Batches // the current window; nil before the first
 	err         error    // returned by Next
 	firstWindow *Batches // the window that survey has read; nil after its first use
 
 	freeWindows  chan *Batches
 	readyWindows chan preparedWindow
-	freeBatches  chan model.Batch
-	readyBatches chan preparedBatch
 	started      bool
 	quit         context.Context
 	stopReading  context.CancelFunc
@@ -48,20 +46,12 @@ type preparedWindow struct {
 	err    error
 }
 
-// preparedBatch is a batch and the position after it.
-type preparedBatch struct {
-	batch model.Batch
-	after Position
-	err   error
-}
-
 // newLoader returns the loader of d's training pairs for a model of configuration c. With a Stream,
 // survey must be called next.
 func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 	l := &loader{
 		stream: d.Stream, windows: 1, maxLen: o.MaxLen, srcVocab: c.SrcVocab, tgtVocab: c.TgtVocab,
 		freeWindows: make(chan *Batches, 2), readyWindows: make(chan preparedWindow, 2),
-		freeBatches: make(chan model.Batch, 2), readyBatches: make(chan preparedBatch, 2),
 	}
 	l.quit, l.stopReading = context.WithCancel(context.Background())
 	if l.stream == nil {
@@ -161,36 +151,29 @@ func (l *loader) Seek(at Position) error {
 // Position returns the position of the next batch.
 func (l *loader) Position() Position { return l.at }
 
-// Next replaces *dst, whose memory it reuses, by the next batch. After an error every call returns
-// that error.
+// Next fills dst with the next batch. After an error every call returns that error.
 func (l *loader) Next(dst *model.Batch) error {
 	if !l.started {
-		l.start()
+		l.started = true
+		at := l.at
+		l.running.Go(func() { l.prepareWindows(at) })
+	}
+	for l.err == nil && (l.window == nil || l.window.at.Batch == len(l.window.bounds)) {
+		if l.window != nil {
+			l.freeWindows <- l.window
+		}
+		ready := <-l.readyWindows
+		l.window, l.err = ready.window, ready.err
 	}
 	if l.err != nil {
 		return l.err
 	}
-	got := <-l.readyBatches
-	if l.err = got.err; got.err != nil {
-		return got.err
-	}
-	l.freeBatches <- *dst
-	*dst, l.at = got.batch, got.after
+	l.window.fill(dst)
+	l.at = l.window.at
 	return nil
 }
 
-// start starts the goroutines.
-func (l *loader) start() {
-	l.started = true
-	for range cap(l.freeBatches) {
-		l.freeBatches <- l.newBuffer()
-	}
-	l.running.Add(2)
-	go l.prepareWindows(l.at)
-	go l.prepareBatches()
-}
-
-// stop stops the goroutines and waits for them.
+// stop stops the goroutine and waits for it.
 func (l *loader) stop() {
 	l.stopReading()
 	l.running.Wait()
@@ -198,7 +181,6 @@ func (l *loader) stop() {
 
 // prepareWindows prepares the windows from a position on.
 func (l *loader) prepareWindows(at Position) {
-	defer l.running.Done()
 	emptyWindows := 0 // in a row
 	for {
 		var b *Batches
@@ -247,39 +229,4 @@ func (l *loader) prepareWindow(b *Batches, at Position) error {
 	b.at = Position{Epoch: at.Epoch, Window: at.Window}
 	b.makeEpoch()
 	return nil
-}
-
-// prepareBatches copies the batches of the windows.
-func (l *loader) prepareBatches() {
-	defer l.running.Done()
-	for {
-		var w preparedWindow
-		select {
-		case w = <-l.readyWindows:
-		case <-l.quit.Done():
-			return
-		}
-		b := w.window
-		for w.err != nil || b.at.Batch < len(b.bounds) {
-			got := preparedBatch{err: w.err}
-			if w.err == nil {
-				select {
-				case got.batch = <-l.freeBatches:
-				case <-l.quit.Done():
-					return
-				}
-				b.fill(&got.batch)
-				got.after = b.at
-			}
-			select {
-			case l.readyBatches <- got:
-			case <-l.quit.Done():
-				return
-			}
-			if w.err != nil {
-				return
-			}
-		}
-		l.freeWindows <- b
-	}
 }

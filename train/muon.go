@@ -69,7 +69,7 @@ func NewMuon(params *layer.Params, beta1, beta2, eps, momentum, scale float64) *
 
 // Moments implements Optimizer.
 func (u *Muon) Moments() []Moment {
-	return append([]Moment{{Name: "muon.m.", Values: u.M}, {Name: "muon.v.", Values: u.V, Params: u.others}}, u.ema.moments()...)
+	return []Moment{{Name: "muon.m.", Values: u.M}, {Name: "muon.v.", Values: u.V, Params: u.others}}
 }
 
 // StepAndClear implements Optimizer.
@@ -83,7 +83,6 @@ func (u *Muon) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip floa
 		v = v[n:]
 	}
 	mat.Each(p, len(u.matrices), 1, muonStep{u, w, g, rate, clip})
-	mat.Each(p, len(w), optimizerGrain, emaLoop{u.ema.next(), w})
 }
 
 type muonStep struct {
@@ -110,14 +109,6 @@ func (s *muonStep) Range(lo, hi int) {
 	}
 	s.scratch.Put(scratch)
 }
-
-type emaLoop struct {
-	ema emaStep
-	w   []float32
-}
-
-// Range updates the moving averages of the weights [lo, hi).
-func (l *emaLoop) Range(lo, hi int) { l.ema.update(l.w, lo, hi) }
 
 // orthogonalTerms are a, b and c of the polynomials a·x + b·x³ + c·x⁵ whose composition maps
 // singular values in [0.01, 1] to [0.73, 1.27], and smaller ones to less. Each polynomial deviates

@@ -290,29 +290,17 @@ func (o Options) precision() layer.Precision {
 	return layer.Float32
 }
 
-// newOptimizer returns an optimizer of params at step 0, and the moving average that it updates,
-// nil without EMA.
-func (o Options) newOptimizer(params *layer.Params) (Optimizer, *movingAverage) {
-	var ema *movingAverage
-	if o.EMA != 0 {
-		ema = newMovingAverage(params.W, o.EMA)
-	}
+// newOptimizer returns an optimizer of params at step 0.
+func (o Options) newOptimizer(params *layer.Params) Optimizer {
 	switch o.Optimizer {
 	case OptimizerMuon:
-		m := NewMuon(params, o.Beta1, o.Beta2, o.Eps, o.Momentum, o.MuonScale)
-		m.ema = ema
-		return m, ema
+		return NewMuon(params, o.Beta1, o.Beta2, o.Eps, o.Momentum, o.MuonScale)
 	case OptimizerSGD:
-		s := NewSGD(params.Count(), o.Momentum, o.Nesterov)
-		s.ema = ema
-		return s, ema
+		return NewSGD(params.Count(), o.Momentum, o.Nesterov)
+	case OptimizerAdamW:
+		return NewAdamW(params, o.Beta1, o.Beta2, o.Eps, o.WeightDecay)
 	}
-	a := NewAdam(params.Count(), o.Beta1, o.Beta2, o.Eps)
-	if o.Optimizer == OptimizerAdamW {
-		a = NewAdamW(params, o.Beta1, o.Beta2, o.Eps, o.WeightDecay)
-	}
-	a.ema = ema
-	return a, ema
+	return NewAdam(params.Count(), o.Beta1, o.Beta2, o.Eps)
 }
 
 // sameFields returns an error that names the first field in which two structs of one type differ.

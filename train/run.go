@@ -132,7 +132,7 @@ type run struct {
 	batches   []model.Batch // of one step
 	rate      Schedule
 	optimizer Optimizer
-	ema       *movingAverage // nil without Options.EMA
+	ema       *movingAverage // the optimizer with Options.EMA, else nil
 	norm      *gradientNorm
 	valid     *validator // nil without validation pairs
 
@@ -201,7 +201,11 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	if r.valid != nil {
 		r.state.Valid = d.Valid.fingerprint()
 	}
-	r.optimizer, r.ema = o.newOptimizer(t.Params)
+	r.optimizer = o.newOptimizer(t.Params)
+	if o.EMA != 0 {
+		r.ema = newMovingAverage(r.optimizer, t.Params.W, o.EMA)
+		r.optimizer = r.ema
+	}
 	r.norm = newGradientNorm(t.Params.Count())
 	r.state.Products = o.precision().Kernel()
 	if d.Stream == nil {

@@ -13,8 +13,7 @@ import "tfm/mat"
 type SGD struct {
 	Momentum float64
 	Nesterov bool
-	B        []float32      // momentum, in the layout of the weights; nil with Momentum 0
-	ema      *movingAverage // of the weights; can be nil
+	B        []float32 // momentum, in the layout of the weights; nil with Momentum 0
 }
 
 // NewSGD returns an optimizer of n weights at step 0.
@@ -29,17 +28,17 @@ func NewSGD(n int, momentum float64, nesterov bool) *SGD {
 // Moments implements Optimizer.
 func (s *SGD) Moments() []Moment {
 	if s.B == nil {
-		return s.ema.moments()
+		return nil
 	}
-	return append([]Moment{{Name: "sgd.b.", Values: s.B}}, s.ema.moments()...)
+	return []Moment{{Name: "sgd.b.", Values: s.B}}
 }
 
-// Resume implements Optimizer. Only the moving average depends on the number of steps.
-func (s *SGD) Resume(steps int) { s.ema.resume(steps) }
+// Resume implements Optimizer. SGD does not depend on the number of steps.
+func (s *SGD) Resume(int) {}
 
 // StepAndClear implements Optimizer.
 func (s *SGD) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32) {
-	mat.Each(p, len(w), optimizerGrain, sgdStep{float32(s.Momentum), s.Nesterov, float32(rate), clip, w, g, s.B, s.ema.next()})
+	mat.Each(p, len(w), optimizerGrain, sgdStep{float32(s.Momentum), s.Nesterov, float32(rate), clip, w, g, s.B})
 }
 
 type sgdStep struct {
@@ -47,7 +46,6 @@ type sgdStep struct {
 	nesterov   bool
 	rate, clip float32
 	w, g, b    []float32
-	ema        emaStep
 }
 
 func (s *sgdStep) Range(lo, hi int) {
@@ -66,5 +64,4 @@ func (s *sgdStep) Range(lo, hi int) {
 	}
 	mat.Axpy(-s.rate, direction, w)
 	clear(g)
-	s.ema.update(s.w, lo, hi)
 }
