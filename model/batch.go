@@ -1,6 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Batch is a ragged batch of sentence pairs: the ids of all sentences concatenated, without
 // padding.
@@ -10,6 +13,15 @@ type Batch struct {
 	TgtIn     []int32 // decoder inputs: BOS and the target
 	TgtOut    []int32 // tokens to predict: the target and EOS
 	TgtStarts []int32 // index in TgtIn of each target's first token, then len(TgtIn)
+}
+
+// Grow empties the batch and allocates memory for src source and tgt target tokens, BOS or EOS
+// counted, in the given number of pairs.
+func (b *Batch) Grow(src, tgt, sentences int) {
+	grow := func(x []int32, n int) []int32 { return slices.Grow(x[:0], n) }
+	b.Src, b.SrcStarts = grow(b.Src, src), grow(b.SrcStarts, sentences+1)
+	b.TgtIn, b.TgtOut, b.TgtStarts = grow(b.TgtIn, tgt), grow(b.TgtOut, tgt), grow(b.TgtStarts, sentences+1)
+	b.Reset()
 }
 
 // Reset empties the batch and keeps its memory.
@@ -33,20 +45,15 @@ func (b *Batch) Append(src, tgt []int32) {
 // Sentences returns the number of pairs.
 func (b *Batch) Sentences() int { return max(0, len(b.SrcStarts)-1) }
 
-// slice sets dst to pairs [lo, hi) of b. The ids alias those of b.
-func (b *Batch) slice(dst *Batch, lo, hi int) {
-	src, tgt := b.SrcStarts[lo:hi+1], b.TgtStarts[lo:hi+1]
-	dst.Src = b.Src[src[0]:src[hi-lo]]
-	dst.TgtIn, dst.TgtOut = b.TgtIn[tgt[0]:tgt[hi-lo]], b.TgtOut[tgt[0]:tgt[hi-lo]]
-	dst.SrcStarts, dst.TgtStarts = appendRebased(dst.SrcStarts[:0], src), appendRebased(dst.TgtStarts[:0], tgt)
-}
-
-// appendRebased appends starts to dst, relative to starts[0].
-func appendRebased(dst, starts []int32) []int32 {
-	for _, s := range starts {
-		dst = append(dst, s-starts[0])
+// appendRange appends pairs [lo, hi) of c.
+func (b *Batch) appendRange(c *Batch, lo, hi int) {
+	src, tgt := c.SrcStarts[lo:hi+1], c.TgtStarts[lo:hi+1]
+	for i := range hi - lo {
+		b.SrcStarts = append(b.SrcStarts, int32(len(b.Src))+src[i+1]-src[0])
+		b.TgtStarts = append(b.TgtStarts, int32(len(b.TgtIn))+tgt[i+1]-tgt[0])
 	}
-	return dst
+	b.Src = append(b.Src, c.Src[src[0]:src[hi-lo]]...)
+	b.TgtIn, b.TgtOut = append(b.TgtIn, c.TgtIn[tgt[0]:tgt[hi-lo]]...), append(b.TgtOut, c.TgtOut[tgt[0]:tgt[hi-lo]]...)
 }
 
 // microbatchEnd returns the largest hi for which pairs [lo, hi) have up to maxRows tokens on each

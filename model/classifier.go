@@ -133,7 +133,9 @@ func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Mat
 	encoder, decoder := s.pass.layerArgs(s.src[:n+1], s.tgt[:n+1], enc, dec)
 	if s.Config.Embed {
 		s.embed.Forward(pool, act.src, x)
-		mat.Each(pool, n, 4, addToEach{perInput(act.src, n), s.positions.W})
+		for inputs, i := perInput(act.src, n), 0; i < n; i++ {
+			mat.Add(inputs.Row(i), s.positions.W)
+		}
 		x = act.src
 	}
 	act.memory = s.pass.encode(encoder, x)
@@ -141,7 +143,14 @@ func (s *ClassifierPass) forward(x mat.Matrix, n int, enc, dec dropouts) mat.Mat
 		layer.Fill(act.tgt.Data, 1)
 		return s.pass.decode(decoder, act.tgt)
 	}
-	mat.Each(pool, n, 4, meanOfRows{act.tgt, act.memory})
+	for i := range n {
+		y := act.tgt.Row(i)
+		copy(y, act.memory.Row(i*s.Config.Rows))
+		for j := 1; j < s.Config.Rows; j++ {
+			mat.Add(y, act.memory.Row(i*s.Config.Rows+j))
+		}
+		mat.Scal(1/float32(s.Config.Rows), y)
+	}
 	return act.tgt
 }
 
@@ -155,7 +164,11 @@ func (s *ClassifierPass) backward(x mat.Matrix, n int) {
 	if len(s.layers.Decoder) > 0 {
 		pass.decodeBackward()
 	} else {
-		mat.Each(pool, n, 4, meanOfRowsGrad{pass.dsrc, pass.dtgt})
+		for i := range pass.dsrc.Rows {
+			dx := pass.dsrc.Row(i)
+			copy(dx, pass.dtgt.Row(i/s.Config.Rows))
+			mat.Scal(1/float32(s.Config.Rows), dx)
+		}
 	}
 	pass.encodeBackward()
 	if s.Config.Embed {
@@ -189,42 +202,3 @@ func (s *ClassifierPass) Evaluate(x mat.Matrix, labels []int32) Loss {
 
 // perInput returns a view of x [n·rows × d] as [n × rows·d], a row for each input.
 func perInput(x mat.Matrix, n int) mat.Matrix { return mat.Of(x.Data, n, x.Rows/max(n, 1)*x.Cols) }
-
-// addToEach adds v to each row of x.
-type addToEach struct {
-	x mat.Matrix
-	v []float32
-}
-
-func (t *addToEach) Range(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		mat.Add(t.x.Row(i), t.v)
-	}
-}
-
-// meanOfRows sets each row of y to the mean of its input's rows of x.
-type meanOfRows struct{ y, x mat.Matrix }
-
-func (t *meanOfRows) Range(lo, hi int) {
-	rows := t.x.Rows / t.y.Rows
-	for i := lo; i < hi; i++ {
-		y := t.y.Row(i)
-		copy(y, t.x.Row(i*rows))
-		for j := 1; j < rows; j++ {
-			mat.Add(y, t.x.Row(i*rows+j))
-		}
-		mat.Scal(1/float32(rows), y)
-	}
-}
-
-// meanOfRowsGrad sets dx from dy, the gradient of meanOfRows's y.
-type meanOfRowsGrad struct{ dx, dy mat.Matrix }
-
-func (t *meanOfRowsGrad) Range(lo, hi int) {
-	rows := t.dx.Rows / t.dy.Rows
-	for i := lo * rows; i < hi*rows; i++ {
-		dx := t.dx.Row(i)
-		copy(dx, t.dy.Row(i/rows))
-		mat.Scal(1/float32(rows), dx)
-	}
-}

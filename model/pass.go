@@ -94,7 +94,7 @@ func (s *Pass) alloc(src, tgt, rows int, rdrop bool) {
 	s.bounds = slices.Grow(s.bounds[:0], 2*(src+tgt)/(minMicrobatchRows/2)+2)
 	for _, w := range s.workers {
 		w.alloc(min(src, rows), min(tgt, rows), true, rdrop)
-		w.batch.SrcStarts, w.batch.TgtStarts = slices.Grow(w.batch.SrcStarts[:0], rows+1), slices.Grow(w.batch.TgtStarts[:0], rows+1)
+		w.batch.Grow(min(src, rows), min(tgt, rows), rows)
 	}
 }
 
@@ -260,7 +260,8 @@ func (w *worker) run(t *microbatches, i int) {
 	// The microbatch starts with sentence first, source row src and target row tgt of the
 	// batch.
 	first, b := t.bounds[i], &w.batch
-	t.b.slice(b, first, t.bounds[i+1])
+	b.Reset()
+	b.appendRange(t.b, first, t.bounds[i+1])
 	src, tgt := int(t.b.SrcStarts[first]), int(t.b.TgtStarts[first])
 	m, n := len(b.Src), len(b.TgtIn)
 	w.alloc(m, n, t.backward || t.keep, t.alpha != 0)

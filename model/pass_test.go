@@ -261,7 +261,8 @@ func TestSplitForThreads(t *testing.T) {
 		}
 		var part Batch
 		for i := range n {
-			b.slice(&part, pass.bounds[i], pass.bounds[i+1])
+			part.Reset()
+			part.appendRange(b, pass.bounds[i], pass.bounds[i+1])
 			if rows, most := part.rows(), min(maxMicrobatchRows, b.rows()/n+longest); rows > most {
 				t.Errorf("%d threads: microbatch %d of %d has %d rows, want at most %d", threads, i, n, rows, most)
 			}

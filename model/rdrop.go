@@ -1,14 +1,8 @@
 package model
 
-import "slices"
-
 // AllocRDrop is Alloc for TrainRDrop. src, tgt and longest count the tokens of one copy.
 func (s *Pass) AllocRDrop(src, tgt, longest int) {
-	grow := func(x []int32, n int) []int32 { return slices.Grow(x[:0], n) }
-	b := &s.doubled
-	// A sentence has at least one token, so there are at most as many sentences as tokens.
-	b.Src, b.SrcStarts = grow(b.Src, 2*src), grow(b.SrcStarts, 2*src+1)
-	b.TgtIn, b.TgtOut, b.TgtStarts = grow(b.TgtIn, 2*tgt), grow(b.TgtOut, 2*tgt), grow(b.TgtStarts, 2*tgt+1)
+	s.doubled.Grow(2*src, 2*tgt, 2*min(src, tgt)) // a sentence has at least one token
 	s.alloc(2*src, 2*tgt, max(s.maxRows(), 2*longest), true)
 }
 
@@ -37,15 +31,4 @@ func (s *Pass) TrainRDrop(b *Batch, seed uint64, scale, alpha float32) Loss {
 		s.bounds[i] *= 2
 	}
 	return s.train(&s.doubled, seed, scale, alpha)
-}
-
-// appendRange appends pairs [lo, hi) of c.
-func (b *Batch) appendRange(c *Batch, lo, hi int) {
-	src, tgt := c.SrcStarts[lo:hi+1], c.TgtStarts[lo:hi+1]
-	for i := range hi - lo {
-		b.SrcStarts = append(b.SrcStarts, int32(len(b.Src))+src[i+1]-src[0])
-		b.TgtStarts = append(b.TgtStarts, int32(len(b.TgtIn))+tgt[i+1]-tgt[0])
-	}
-	b.Src = append(b.Src, c.Src[src[0]:src[hi-lo]]...)
-	b.TgtIn, b.TgtOut = append(b.TgtIn, c.TgtIn[tgt[0]:tgt[hi-lo]]...), append(b.TgtOut, c.TgtOut[tgt[0]:tgt[hi-lo]]...)
 }

@@ -163,12 +163,9 @@ func (b *Batches) fill(dst *model.Batch) {
 // buffer returns an empty batch with memory for any batch of b.
 func (b *Batches) buffer() model.Batch { return newBatch(b.MaxSrc, b.MaxTgt, b.MaxSentences) }
 
-func newBatch(src, tgt, sentences int) model.Batch {
-	tokens := func(n int) []int32 { return make([]int32, 0, n) }
-	return model.Batch{
-		Src: tokens(src), SrcStarts: tokens(sentences + 1),
-		TgtIn: tokens(tgt), TgtOut: tokens(tgt), TgtStarts: tokens(sentences + 1),
-	}
+func newBatch(src, tgt, sentences int) (b model.Batch) {
+	b.Grow(src, tgt, sentences)
+	return b
 }
 
 // makeEpoch computes the batches of epoch b.at.Epoch and window b.at.Window.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -205,18 +204,11 @@ func writeCheckpoint(path string, file model.File, optimizer Optimizer, o Option
 	return safetensors.Write(path, meta, slices.Insert(tensors, len(params), moments...))
 }
 
-const (
-	checkpointPrefix = "step-"
-	checkpointSuffix = ".safetensors"
-)
+const checkpointSuffix = ".safetensors"
 
-// checkpointName returns the file name of the checkpoint of a step.
-func checkpointName(step int) string {
-	return fmt.Sprintf("%s%08d%s", checkpointPrefix, step, checkpointSuffix)
-}
-
+// checkpointPath returns the path of the checkpoint of a step.
 func checkpointPath(dir string, step int) string {
-	return filepath.Join(dir, checkpointName(step))
+	return filepath.Join(dir, fmt.Sprintf("step-%08d%s", step, checkpointSuffix))
 }
 
 // Checkpoints returns the paths of the checkpoints in a folder by name, the oldest first. A missing
@@ -238,10 +230,9 @@ func checkpointSteps(dir string) ([]int, error) {
 	}
 	var steps []int
 	for _, e := range entries {
-		digits, isStep := strings.CutPrefix(e.Name(), checkpointPrefix)
-		digits, isFile := strings.CutSuffix(digits, checkpointSuffix)
-		step, err := strconv.Atoi(digits)
-		if isStep && isFile && err == nil && step >= 0 && e.Name() == checkpointName(step) {
+		var step int
+		fmt.Sscanf(e.Name(), "step-%d", &step) // 0 for another name
+		if step >= 0 && filepath.Join(dir, e.Name()) == checkpointPath(dir, step) {
 			steps = append(steps, step)
 		}
 	}
@@ -264,8 +255,11 @@ func Newest(dir string) (*Checkpoint, error) {
 	if err == nil {
 		return c, nil
 	}
-	if path := newestValid(older); path != "" {
-		return nil, fmt.Errorf("the newest checkpoint is damaged: %w; remove it to resume from %s", err, path)
+	for _, path := range slices.Backward(older) {
+		if c, damage := OpenCheckpoint(path); damage == nil {
+			c.Close()
+			return nil, fmt.Errorf("the newest checkpoint is damaged: %w; remove it to resume from %s", err, path)
+		}
 	}
 	return nil, fmt.Errorf("the newest checkpoint is damaged and there is no valid older one: %w", err)
 }
@@ -284,17 +278,6 @@ func Best(dir string) (string, error) {
 		}
 	}
 	return c.Path, nil
-}
-
-// newestValid returns the last of the paths that is a valid checkpoint, "" if none is.
-func newestValid(paths []string) string {
-	for _, path := range slices.Backward(paths) {
-		if c, err := OpenCheckpoint(path); err == nil {
-			c.Close()
-			return path
-		}
-	}
-	return ""
 }
 
 // removeStale removes the temporary files of killed runs. It ignores errors, because such files are

@@ -67,9 +67,9 @@ func TestGradientFault(t *testing.T) {
 	ps.New("two.bias", 4)
 	ps.AllocForTraining()
 	ps.G[8] = float32(math.NaN())
-	wantError(t, gradientFault(ps), "two.bias [4]", "NaN", "element 2")
+	wantError(t, gradients.fault(ps), "two.bias [4]", "NaN", "element 2")
 	ps.G[8], ps.G[1] = 0, float32(math.Inf(-1))
-	wantError(t, gradientFault(ps), "one.weight [2 3]", "-Inf", "element 1")
+	wantError(t, gradients.fault(ps), "one.weight [2 3]", "-Inf", "element 1")
 	ps.G[1], ps.G[9] = 1, -1e30
-	wantError(t, gradientFault(ps), "too large", "1e+30", "two.bias")
+	wantError(t, gradients.fault(ps), "too large", "1e+30", "two.bias")
 }

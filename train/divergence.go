@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -29,11 +30,11 @@ func divergence(loss model.Loss, norm float64, params *layer.Params) error {
 	mean := loss.Sum / float64(loss.Tokens)
 	switch {
 	case !finite(norm):
-		return fmt.Errorf("%w, with a loss of %.4g", gradientFault(params), mean)
+		return fmt.Errorf("%w, with a loss of %.4g", gradients.fault(params), mean)
 	case !finite(loss.Sum):
 		return fmt.Errorf("the loss is %v, with a finite gradient", mean)
 	case norm > maxNorm:
-		return fmt.Errorf("%w, with a loss of %.4g", largestValue("gradient", params, gradOf), mean)
+		return fmt.Errorf("%w, with a loss of %.4g", gradients.largest(params), mean)
 	}
 	return nil
 }
@@ -44,7 +45,7 @@ func (r *run) skipUpdate(why error) error {
 	if r.o.OnNaN != OnNaNSkip {
 		return fmt.Errorf("train: step %d diverged: %w; %s", step, why, r.lastGood())
 	}
-	if err := firstNonFinite("weight", params, weightOf); err != nil {
+	if err := weights.firstNonFinite(params); err != nil {
 		return fmt.Errorf("train: step %d diverged and cannot be skipped, because %w; %s", step, err, r.lastGood())
 	}
 	if r.state.SkippedInRow+1 >= maxSkippedInRow {
@@ -58,46 +59,45 @@ func (r *run) skipUpdate(why error) error {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-func gradOf(p *layer.Param) []float32   { return p.G }
-func weightOf(p *layer.Param) []float32 { return p.W }
+// values are the weights or the gradients of parameters.
+type values struct {
+	name string
+	of   func(*layer.Param) []float32
+}
 
-// gradientFault returns an error that names the tensor whose gradient is not finite or too large.
-func gradientFault(params *layer.Params) error { return tensorFault("gradient", params, gradOf) }
+var (
+	gradients = values{"gradient", func(p *layer.Param) []float32 { return p.G }}
+	weights   = values{"weight", func(p *layer.Param) []float32 { return p.W }}
+)
 
-// weightFault returns an error that names the tensor whose weights are not finite or too large.
-func weightFault(params *layer.Params) error { return tensorFault("weight", params, weightOf) }
-
-// tensorFault returns the error of firstNonFinite or else of largestValue.
-func tensorFault(what string, params *layer.Params, of func(*layer.Param) []float32) error {
-	if err := firstNonFinite(what, params, of); err != nil {
-		return err
-	}
-	return largestValue(what, params, of)
+// fault returns an error that names the tensor whose values are not finite or too large.
+func (v values) fault(params *layer.Params) error {
+	return cmp.Or(v.firstNonFinite(params), v.largest(params))
 }
 
 // firstNonFinite returns an error that names the first value that is not finite, nil if all are
 // finite.
-func firstNonFinite(what string, params *layer.Params, of func(*layer.Param) []float32) error {
+func (v values) firstNonFinite(params *layer.Params) error {
 	for _, p := range params.List {
-		for i, x := range of(p) {
+		for i, x := range v.of(p) {
 			if !finite(float64(x)) {
-				return fmt.Errorf("the %s of %s %v is %v at element %d", what, p.Name, p.Shape, x, i)
+				return fmt.Errorf("the %s of %s %v is %v at element %d", v.name, p.Name, p.Shape, x, i)
 			}
 		}
 	}
 	return nil
 }
 
-// largestValue returns an error that names the tensor with the largest absolute value.
-func largestValue(what string, params *layer.Params, of func(*layer.Param) []float32) error {
+// largest returns an error that names the tensor with the largest absolute value.
+func (v values) largest(params *layer.Params) error {
 	var largest float32
 	var name string
 	for _, p := range params.List {
-		for _, x := range of(p) {
+		for _, x := range v.of(p) {
 			if size := max(x, -x); size > largest {
 				largest, name = size, p.Name
 			}
 		}
 	}
-	return fmt.Errorf("the %s is too large, up to %g in %s", what, largest, name)
+	return fmt.Errorf("the %s is too large, up to %g in %s", v.name, largest, name)
 }

@@ -225,7 +225,7 @@ func (r *run) save() error {
 	}
 	start := time.Now()
 	if sum := mat.Sum(r.t.Params.W); !finite(float64(sum)) {
-		return fmt.Errorf("train: step %d diverged: %w; %s", r.state.Step, weightFault(r.t.Params), r.lastGood())
+		return fmt.Errorf("train: step %d diverged: %w; %s", r.state.Step, weights.fault(r.t.Params), r.lastGood())
 	}
 	path := checkpointPath(r.o.Dir, r.state.Step)
 	r.send(Event{Kind: Saving, Path: path})

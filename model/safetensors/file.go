@@ -67,15 +67,17 @@ func openRegular(path string) (*os.File, int, error) {
 }
 
 func (f *File) parse() error {
-	jsonText, data, err := splitFile(f.content)
+	n, err := headerLength(f.content, len(f.content))
 	if err != nil {
 		return err
 	}
-	h, err := parseHeader(jsonText, len(data))
+	f.dataStart = lengthBytes + n
+	data := f.content[f.dataStart:]
+	h, err := parseHeader(f.content[lengthBytes:f.dataStart], len(data))
 	if err != nil {
 		return err
 	}
-	f.header, f.dataStart = *h, lengthBytes+len(jsonText)
+	f.header = *h
 	for i := range f.entries {
 		e := &f.entries[i]
 		e.tensor.Data = data[e.begin:e.end:e.end]

@@ -2,6 +2,7 @@ package safetensors
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -64,26 +65,13 @@ func (h *header) Tensor(name string) (Tensor, bool) {
 	return h.entries[i].tensor, true
 }
 
-// splitFile splits file into the JSON header and the data.
-func splitFile(file []byte) (jsonText, data []byte, err error) {
-	n, err := headerLength(file, len(file))
-	if err != nil {
-		return nil, nil, err
-	}
-	rest := file[lengthBytes:]
-	return rest[:n], rest[n:], nil
-}
-
 // headerLength returns the length of the JSON header of a file of size bytes that
 // begins with start.
 func headerLength(start []byte, size int) (int, error) {
 	if size < lengthBytes {
 		return 0, fmt.Errorf("found a file of %d bytes, expected at least the %d of the header length", size, lengthBytes)
 	}
-	var n uint64
-	for i, b := range start[:lengthBytes] {
-		n |= uint64(b) << (8 * i)
-	}
+	n := binary.LittleEndian.Uint64(start)
 	if n > maxHeader {
 		return 0, fmt.Errorf("not a safetensors file: found header length %d, expected at most %d", n, maxHeader)
 	}
@@ -157,33 +145,29 @@ func (h *header) parseEntry(p *parser, name string) error {
 
 // parseDescription reads the JSON object of a tensor.
 func parseDescription(p *parser) (e entry, err error) {
-	var dtype, shape, offsets bool // found
+	var seen []string
 	var span []int
 	err = p.object("its description", func(key string) (err error) {
-		var found *bool
+		if slices.Contains(seen, key) {
+			return fmt.Errorf("found key %q twice", key)
+		}
+		seen = append(seen, key)
 		switch key {
 		case "dtype":
-			found = &dtype
 			e.tensor.DType, err = p.str(key)
 		case "shape":
-			found = &shape
 			e.tensor.Shape, err = p.ints(key)
 		case "data_offsets":
-			found = &offsets
 			span, err = p.ints(key)
 		default:
 			return fmt.Errorf("found key %.80q, expected only %s", key, tensorFields)
 		}
-		if *found {
-			return fmt.Errorf("found key %q twice", key)
-		}
-		*found = true
 		return err
 	})
 	if err != nil {
 		return e, err
 	}
-	if !dtype || !shape || !offsets {
+	if len(seen) < 3 {
 		return e, fmt.Errorf("found only some keys, expected all of %s", tensorFields)
 	}
 	if len(span) != 2 || span[0] > span[1] {

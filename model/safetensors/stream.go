@@ -161,12 +161,12 @@ func (s *Stream) errorf(format string, args ...any) error {
 // Verify reads all data that is not read yet and compares the checksum, as
 // [File.Verify] does. What was read before Verify returns nil may be damaged.
 func (s *Stream) Verify() error {
-	for {
-		if _, err := s.Next(); err == io.EOF {
-			break
-		} else if err != nil {
-			return err
-		}
+	var err error
+	for err == nil {
+		_, err = s.Next()
+	}
+	if err != io.EOF {
+		return err
 	}
 	if err := s.verifyChecksum(s.prefix, s.crc, nil); err != nil {
 		return fmt.Errorf("%s: %w", s.path, err)

@@ -145,11 +145,7 @@ func Int8Tensor(name string, shape []int, data []int8) Tensor {
 
 // Int32Tensor returns an I32 tensor of one dimension for Write. Its Data is a copy.
 func Int32Tensor(name string, data []int32) Tensor {
-	b := make([]byte, 0, 4*len(data))
-	for _, v := range data {
-		b = binary.LittleEndian.AppendUint32(b, uint32(v))
-	}
-	return Tensor{Name: name, DType: "I32", Shape: []int{len(data)}, Data: b}
+	return Tensor{Name: name, DType: "I32", Shape: []int{len(data)}, Data: encode(data)}
 }
 
 // Int32s returns a copy of the elements of an I32 tensor. It returns an error that
@@ -163,10 +159,8 @@ func (t Tensor) Int32s() ([]int32, error) {
 		return nil, err
 	}
 	x := make([]int32, len(data)/4)
-	for i := range x {
-		x[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
-	}
-	return x, nil
+	_, err = binary.Decode(data, binary.LittleEndian, x)
+	return x, err
 }
 
 // Bytes returns a copy of Data, or an error that names the tensor if the mapped
@@ -186,7 +180,7 @@ func Float32Tensor(name string, shape []int, data []float32) Tensor {
 	if littleEndian {
 		t.Data = bytesOf(data)
 	} else {
-		t.Data = encodeF32(data)
+		t.Data = encode(data)
 	}
 	return t
 }
@@ -198,17 +192,18 @@ func bytesOf(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
 
-func encodeF32(x []float32) []byte {
-	b := make([]byte, 0, 4*len(x))
-	for _, v := range x {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+// encode returns the elements of x as bytes, little-endian.
+func encode[T int32 | float32](x []T) []byte {
+	b, err := binary.Append(nil, binary.LittleEndian, x)
+	if err != nil {
+		panic(err) // cannot happen: a slice of numbers
 	}
 	return b
 }
 
 func decodeF32(dst []float32, src []byte) {
-	for i := range dst {
-		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
+	if _, err := binary.Decode(src, binary.LittleEndian, dst); err != nil {
+		panic(err) // src is too short
 	}
 }
 

@@ -44,7 +44,7 @@ func TestFloat32s(t *testing.T) {
 		want[i] = math.Float32frombits(b)
 	}
 	for offset := range 4 { // every alignment
-		data := append(make([]byte, offset, offset+4*len(want)), encodeF32(want)...)[offset:]
+		data := append(make([]byte, offset, offset+4*len(want)), encode(want)...)[offset:]
 		tensor := Tensor{"w", "F32", []int{len(want)}, data}
 		got, portable := make([]float32, len(want)), make([]float32, len(want))
 		if err := tensor.Float32s(got); err != nil {
@@ -99,14 +99,14 @@ func TestFloat32TensorAliasesItsData(t *testing.T) {
 	shape := []int{2, 3}
 	tensor := Float32Tensor("w", shape, x)
 	shape[0] = 9
-	if !slices.Equal(tensor.Shape, []int{2, 3}) || !slices.Equal(tensor.Data, encodeF32(x)) {
+	if !slices.Equal(tensor.Shape, []int{2, 3}) || !slices.Equal(tensor.Data, encode(x)) {
 		t.Errorf("Float32Tensor = %+v, want shape [2 3] and data %v", tensor, x)
 	}
 	if !littleEndian {
 		return
 	}
 	x[5] = 7
-	if !slices.Equal(tensor.Data, encodeF32(x)) {
+	if !slices.Equal(tensor.Data, encode(x)) {
 		t.Error("Data does not alias the slice")
 	}
 	if n := testing.AllocsPerRun(10, func() { Float32Tensor("w", shape, x) }); n > 1 {

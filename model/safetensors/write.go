@@ -43,6 +43,13 @@ func writeTo(w io.Writer, prefix []byte, tensors []Tensor) error {
 	return nil
 }
 
+// description is the JSON object of a tensor.
+type description struct {
+	DType   string `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	Offsets [2]int `json:"data_offsets"`
+}
+
 // encodePrefix returns the header length and the header, checksum included.
 func encodePrefix(meta map[string]string, tensors []Tensor) ([]byte, error) {
 	meta = maps.Clone(meta)
@@ -51,55 +58,33 @@ func encodePrefix(meta map[string]string, tensors []Tensor) ([]byte, error) {
 	}
 	meta[checksumKey] = checksumScheme + zeroDigits
 
-	b := make([]byte, lengthBytes)
-	var encodeErr error
-	quoted := func(s string) {
-		if !utf8.ValidString(s) {
-			encodeErr = fmt.Errorf("found %.80q in the header, expected valid UTF-8", s)
-		}
-		text, err := json.Marshal(s)
-		if err != nil {
-			encodeErr = err
-		}
-		b = append(b, text...)
-	}
-
-	b = append(b, `{"`+metadataKey+`":{`...)
-	checksumEnd := 0
-	for i, key := range slices.Sorted(maps.Keys(meta)) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		quoted(key)
-		b = append(b, ':')
-		quoted(meta[key])
-		if key == checksumKey {
-			checksumEnd = len(b)
-		}
-	}
-	b = append(b, '}')
+	texts := slices.AppendSeq(slices.Collect(maps.Keys(meta)), maps.Values(meta))
+	objects := []map[string]any{{metadataKey: meta}} // with one key each
 	var summed [][]byte
 	dataLen := 0
 	for _, t := range tensors {
+		texts = append(texts, t.Name, t.DType)
+		end := dataLen + len(t.Data)
+		objects = append(objects, map[string]any{t.Name: description{t.DType, append([]int{}, t.Shape...), [2]int{dataLen, end}}})
 		summed = append(summed, t.Data)
-		b = append(b, ',')
-		quoted(t.Name)
-		b = append(b, `:{"dtype":`...)
-		quoted(t.DType)
-		b = append(b, `,"shape":[`...)
-		for j, dim := range t.Shape {
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = fmt.Append(b, dim)
+		dataLen = end
+	}
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return nil, fmt.Errorf("found %.80q in the header, expected valid UTF-8", text)
 		}
-		b = fmt.Appendf(b, `],"data_offsets":[%d,%d]}`, dataLen, dataLen+len(t.Data))
-		dataLen += len(t.Data)
 	}
+	b := make([]byte, lengthBytes)
+	for _, object := range objects {
+		text, err := json.Marshal(object)
+		if err != nil {
+			return nil, err
+		}
+		text[0] = ',' // joins the objects to one
+		b = append(b, text[:len(text)-1]...)
+	}
+	b[lengthBytes] = '{'
 	b = append(b, '}')
-	if encodeErr != nil {
-		return nil, encodeErr
-	}
 	for len(b)%dataAlignment != 0 {
 		b = append(b, ' ')
 	}
@@ -109,9 +94,10 @@ func encodePrefix(meta map[string]string, tensors []Tensor) ([]byte, error) {
 	}
 	binary.LittleEndian.PutUint64(b, uint64(n))
 	// The checks of Open: duplicate names, dtypes, shapes and sizes.
-	if _, err := parseHeader(b[lengthBytes:], dataLen); err != nil {
+	h, err := parseHeader(b[lengthBytes:], dataLen)
+	if err != nil {
 		return nil, err
 	}
-	copy(b[checksumEnd-1-len(checksumScheme+zeroDigits):], checksum(0, append(summed, b)...))
+	copy(b[lengthBytes+h.checksumEnd-1-len(checksumScheme+zeroDigits):], checksum(0, append(summed, b)...))
 	return b, nil
 }
