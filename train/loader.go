@@ -10,8 +10,8 @@ import (
 	"tfm/model"
 )
 
-// loader provides the batches of a run. One goroutine reads, shuffles and sorts the next window while
-// the batches of the current window are used, so that no step waits for text. Two windows are
+// loader provides the batches of a run. One goroutine reads, shuffles and sorts the next window
+// while the batches of the current window are used, so that no step waits for text. Two windows are
 // reused. A window is a Batches: of one window of a Stream, or of all pairs of an epoch if they are
 // in memory. The sequence of batches depends only on the pairs and the Position.
 type loader struct {
