@@ -121,9 +121,19 @@ const labelColumns = 17
 // header is the text of a header: rows of a label and a description.
 type header struct{ strings.Builder }
 
-// row adds a row, wrapped to the width of the terminal.
-func (h *header) row(label, format string, args ...any) {
-	h.WriteString(terminal.Row(label+":", fmt.Sprintf(format, args...), labelColumns, terminal.Width(os.Stdout)) + "\n")
+// row adds a row, wrapped to the width of the terminal, unless its text is empty.
+func (h *header) row(label, text string) {
+	if text != "" {
+		h.WriteString(terminal.Row(label+":", text, labelColumns, terminal.Width(os.Stdout)) + "\n")
+	}
+}
+
+// unlessZero formats x, and returns "" if it is zero.
+func unlessZero[T comparable](format string, x T) string {
+	if x == *new(T) {
+		return ""
+	}
+	return fmt.Sprintf(format, x)
 }
 
 // printHeader prints a configuration, which shows the chosen variant of the paper, the length
@@ -134,12 +144,8 @@ func printHeader(h model.Header, list *model.Shortlist, file string) error {
 	t.layers(h.Config)
 	t.training(h.Config)
 	t.translating(h, list)
-	if trained := h.Info[training.InfoKey]; trained != "" {
-		t.row("trained", "%s", trained)
-	}
-	if file != "" {
-		t.row("file", "%s", file)
-	}
+	t.row("trained", h.Info[training.InfoKey])
+	t.row("file", file)
 	fmt.Fprintf(&t, "parameters: %s\n", format.Thousands(h.Config.CountParams()))
 	_, err := os.Stdout.WriteString(t.String())
 	return err
@@ -159,25 +165,16 @@ func (h *header) layers(c model.Config) {
 		sizes = fmt.Sprintf("d_k = %d and d_v = %d", dk, dv)
 	}
 	activation := map[model.Activation]string{model.ReLU: "ReLU", model.GELU: "GELU", model.GELUTanh: "GELU by tanh", model.SiLU: "SiLU"}
-	h.row("d_model", "%d", c.DModel)
-	h.row("heads", "%d of %s, %s", c.Heads, sizes, biases(model.AttentionBiases))
-	h.row("d_ff", "%d, %s, %s", c.DFF, activation[c.Activation], biases(model.FeedForwardBiases))
-	h.row("layers", "%d encoder, %d decoder", c.EncoderLayers, c.DecoderLayers)
-	h.row("norm", "%s", normInfo(c))
-	switch first := fmt.Sprintf("first position %d, at most %d", c.FirstPosition, c.MaxLen); c.Positions {
-	case model.Interleaved:
-		h.row("positions", "sinusoids, sin at 2i and cos at 2i+1, %s", first)
-	case model.Halves:
-		h.row("positions", "sinusoids, sines in the first half and cosines in the second, %s", first)
-	case model.TimingSignal:
-		h.row("positions", "sinusoids of tensor2tensor, in halves of rates 10000^(-i/(d/2-1)), %s", first)
-	case model.Learned:
-		h.row("positions", "learned, %d on each side", c.MaxLen)
+	sinusoids := map[model.Positions]string{
+		model.Interleaved:  "sinusoids, sin at 2i and cos at 2i+1",
+		model.Halves:       "sinusoids, sines in the first half and cosines in the second",
+		model.TimingSignal: "sinusoids of tensor2tensor, in halves of rates 10000^(-i/(d/2-1))",
+	}
+	positions := fmt.Sprintf("%s, first position %d, at most %d", sinusoids[c.Positions], c.FirstPosition, c.MaxLen)
+	if c.Positions == model.Learned {
+		positions = fmt.Sprintf("learned, %d on each side", c.MaxLen)
 	}
 	marks := map[model.SourceMarks]string{model.NoMarks: "without EOS", model.BOSFirst: "BOS first, without EOS", model.BOSAndEOS: "BOS first, EOS last"}
-	if of := marks[c.SourceMarks]; of != "" {
-		h.row("source", "%s, which can translate but not train", of)
-	}
 	scale, output := "times sqrt(d_model)", "no output bias"
 	if c.Unscaled {
 		scale = "not scaled"
@@ -185,81 +182,75 @@ func (h *header) layers(c model.Config) {
 	if c.OutputBias {
 		output = "with an output bias"
 	}
-	h.row("embeddings", "%s, tied: %s, %s", scale, c.Tie, output)
+	h.row("d_model", fmt.Sprint(c.DModel))
+	h.row("heads", fmt.Sprintf("%d of %s, %s", c.Heads, sizes, biases(model.AttentionBiases)))
+	h.row("d_ff", fmt.Sprintf("%d, %s, %s", c.DFF, activation[c.Activation], biases(model.FeedForwardBiases)))
+	h.row("layers", fmt.Sprintf("%d encoder, %d decoder", c.EncoderLayers, c.DecoderLayers))
+	h.row("norm", normInfo(c))
+	h.row("positions", positions)
+	h.row("source", unlessZero("%s, which can translate but not train", marks[c.SourceMarks]))
+	h.row("embeddings", fmt.Sprintf("%s, tied: %s, %s", scale, c.Tie, output))
 }
 
 // training adds the rows of what only training needs.
 func (h *header) training(c model.Config) {
-	dropout := fmt.Sprintf("%v, on embeddings + positions and each sublayer's output", c.Dropout)
-	if c.AttentionDropout > 0 {
-		dropout += fmt.Sprintf("; %v on the weights of attention", c.AttentionDropout)
-	}
-	if c.FFDropout > 0 {
-		dropout += fmt.Sprintf("; %v inside feed-forward networks", c.FFDropout)
-	}
 	over := "over the other entries of the vocabulary"
 	if c.Smoothing == model.SmoothAll {
 		over = "over all entries of the vocabulary"
 	}
 	init, _ := c.Init.MarshalText()
-	h.row("dropout", "%s", dropout)
-	h.row("label smoothing", "%v, %s", c.LabelSmoothing, over)
-	h.row("init", "%s", init)
+	h.row("dropout", fmt.Sprintf("%v, on embeddings + positions and each sublayer's output", c.Dropout)+
+		unlessZero("; %v on the weights of attention", c.AttentionDropout)+unlessZero("; %v inside feed-forward networks", c.FFDropout))
+	h.row("label smoothing", fmt.Sprintf("%v, %s", c.LabelSmoothing, over))
+	h.row("init", string(init))
 }
 
 // translating adds the rows of the vocabularies and the search.
 func (h *header) translating(m model.Header, list *model.Shortlist) {
 	c, d := m.Config, m.Decoding
 	if c.SrcVocab == c.TgtVocab {
-		h.row("vocabulary", "%s pieces", format.Thousands(c.SrcVocab))
+		h.row("vocabulary", format.Thousands(c.SrcVocab)+" pieces")
 	} else {
-		h.row("vocabularies", "%s pieces of the source, %s of the target", format.Thousands(c.SrcVocab), format.Thousands(c.TgtVocab))
+		h.row("vocabularies", fmt.Sprintf("%s pieces of the source, %s of the target", format.Thousands(c.SrcVocab), format.Thousands(c.TgtVocab)))
 	}
 	divisor := map[string]string{model.PenaltyWu: "((5+n)/6)^%v", model.PenaltyPower: "n^%v"}[d.LengthPenalty]
-	h.row("length penalty", "%s, "+divisor+" for n tokens with EOS", d.LengthPenalty, d.Alpha)
-	if beam := d.Beam; beam != 0 {
-		h.row("beam", "%d", beam)
-	}
-	if factor := d.LengthFactor; factor != 0 {
-		h.row("length limit", "%v target tokens for each source token, EOS counted in both", factor)
-	}
-	if ids := d.Suppressed; ids != "" {
-		h.row("suppressed", "pieces %s of the target are in the softmax but not in translations", ids)
-	}
-	if heads := d.AlignHeads; heads != "" {
-		h.row("alignments", "attention of heads %s (layer.head, from 0)", heads)
-	}
+	h.row("length penalty", fmt.Sprintf("%s, "+divisor+" for n tokens with EOS", d.LengthPenalty, d.Alpha))
+	h.row("beam", unlessZero("%d", d.Beam))
+	h.row("length limit", unlessZero("%v target tokens for each source token, EOS counted in both", d.LengthFactor))
+	h.row("suppressed", unlessZero("pieces %s of the target are in the softmax but not in translations", d.Suppressed))
+	h.row("alignments", unlessZero("attention of heads %s (layer.head, from 0)", d.AlignHeads))
 	if list != nil {
-		h.row("shortlist", "%s in every list, and for a source piece %.1f more on average", format.Count(len(list.Always), "piece"), float64(len(list.Pieces))/float64(c.SrcVocab))
+		more := float64(len(list.Pieces)) / float64(c.SrcVocab)
+		h.row("shortlist", fmt.Sprintf("%s in every list, and for a source piece %.1f more on average", format.Count(len(list.Always), "piece"), more))
 	}
 	if m.SrcLang != "" || m.TgtLang != "" {
-		h.row("languages", "%s to %s", cmp.Or(m.SrcLang, "unknown"), cmp.Or(m.TgtLang, "unknown"))
+		h.row("languages", fmt.Sprintf("%s to %s", cmp.Or(m.SrcLang, "unknown"), cmp.Or(m.TgtLang, "unknown")))
 	}
 }
 
 // normInfo describes the norms and their places.
 func normInfo(c model.Config) string {
-	norm := map[model.NormKind]string{model.LayerNorm: "LayerNorm", model.UnbiasedNorm: "Norm", model.RMSNorm: "RMSNorm"}[c.NormKind]
+	kinds := map[model.NormKind][2]string{ // name and formula
+		model.LayerNorm:    {"LayerNorm", "biased variance, eps %v in the root"},
+		model.UnbiasedNorm: {"Norm", "(x - mean)/(unbiased deviation + eps), eps %v"},
+		model.RMSNorm:      {"RMSNorm", "no mean, no bias, eps %v in the root"},
+	}
+	norm := kinds[c.NormKind]
 	var where string
 	switch c.Norm {
 	case model.PostNorm:
-		where = fmt.Sprintf("post-norm, %s(x + Dropout(Sublayer(x)))", norm)
+		where = fmt.Sprintf("post-norm, %s(x + Dropout(Sublayer(x)))", norm[0])
 	case model.PreNorm:
-		where = fmt.Sprintf("pre-norm, x + Dropout(Sublayer(%s(x)))", norm)
+		where = fmt.Sprintf("pre-norm, x + Dropout(Sublayer(%s(x)))", norm[0])
 	case model.DeepNorm:
 		encAlpha, encBeta, decAlpha, decBeta := c.DeepNormScales()
-		where = fmt.Sprintf("DeepNorm, %s(α·x + Dropout(Sublayer(x))), α %.4g and %.4g, β %.4g and %.4g in encoder and decoder", norm, encAlpha, decAlpha, encBeta, decBeta)
+		where = fmt.Sprintf("DeepNorm, %s(α·x + Dropout(Sublayer(x))), α %.4g and %.4g, β %.4g and %.4g in encoder and decoder", norm[0], encAlpha, decAlpha, encBeta, decBeta)
 	}
-	kind := map[model.NormKind]string{
-		model.LayerNorm:    "biased variance, eps %v in the root",
-		model.UnbiasedNorm: "(x - mean)/(unbiased deviation + eps), eps %v",
-		model.RMSNorm:      "no mean, no bias, eps %v in the root",
-	}[c.NormKind]
 	final := "none after the stacks"
 	if c.HasFinalNorm() {
 		final = "one after each stack"
 	}
-	return fmt.Sprintf("%s, "+kind+", %s", where, c.NormEps, final)
+	return fmt.Sprintf("%s, "+norm[1]+", %s", where, c.NormEps, final)
 }
 
 // table3 holds the rows of the paper's Table 3 in order: the preset, and the paper's parameter
