@@ -11,6 +11,7 @@
 //	translator  models opened for translating, and the lines to translate
 //	filter      lines with answers: plain text, columns or JSON objects; their progress
 //	scoring     BLEU and chrF of files: flags, reading, printing
+//	ordered     JSON objects whose fields have an order
 //	record      the log and the event files of a training
 //	tokenizers  tokenizers read from files and trained on files
 //	terminal    the progress line, the width of the screen

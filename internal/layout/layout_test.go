@@ -74,6 +74,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/recipes", ""},
 	{"cmd/tfm/internal/terminal", "golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{"cmd/tfm/internal/cli", "cmd/tfm/internal/terminal"},
+	{"cmd/tfm/internal/ordered", ""},
 	{"cmd/tfm/internal/heatmap", "text cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/grammar", ""},
 	{"cmd/tfm/internal/lesson", "mat model model/decode train internal/format cmd/tfm/internal/terminal"},
@@ -81,8 +82,8 @@ var allowedImports = []struct{ name, imports string }{
 		"cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/settings", "text text/bpe text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/translator", "text model/decode train translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/settings"},
-	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
-	{"cmd/tfm/internal/filter", "text text/script text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
+	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/ordered cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
+	{"cmd/tfm/internal/filter", "text text/script text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/ordered cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/training", "mat layer text text/script text/score text/vocab model model/safetensors train train/corpus internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},

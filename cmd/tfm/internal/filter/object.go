@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/ordered"
 	"tfm/text"
 	"tfm/translate"
 )
@@ -166,34 +166,29 @@ func (f objects) Write(w io.Writer, _ int, line string, r *translate.Result, err
 	if writeWithoutAnswer(w, line, err) {
 		return
 	}
-	var b bytes.Buffer
 	list := f.list(r)
 	text, _, _ := f.Parse(line)
-	f.writeTranslation(&b, text, r, &list[0])
+	answer := f.addTranslation(new(ordered.Object), text, r, &list[0])
 	if f.tokenLinks() {
-		appendField(&b, sourceTokensField, tokenTexts(text, r.Tokens))
+		answer.Add(sourceTokensField, tokenTexts(text, r.Tokens))
 	}
 	if f.Scores && f.Split {
-		all := []json.RawMessage{}
+		all := []*ordered.Object{}
 		for i := range r.Sentences {
 			s := &r.Sentences[i]
-			var object bytes.Buffer
-			appendField(&object, f.text, text[s.Source.Start:s.Source.End])
-			f.writeTranslation(&object, "", &s.Result, &s.Translations[0])
-			all = append(all, []byte("{"+object.String()+"}"))
+			object := new(ordered.Object).Add(f.text, text[s.Source.Start:s.Source.End])
+			all = append(all, f.addTranslation(object, "", &s.Result, &s.Translations[0]))
 		}
-		appendField(&b, sentencesField, all)
+		answer.Add(sentencesField, all)
 	}
 	if f.NBest {
-		var all []json.RawMessage
+		var all []*ordered.Object
 		for i := range list {
-			var object bytes.Buffer
-			f.writeTranslation(&object, text, r, &list[i])
-			all = append(all, []byte("{"+object.String()+"}"))
+			all = append(all, f.addTranslation(new(ordered.Object), text, r, &list[i]))
 		}
-		appendField(&b, nBestField, all)
+		answer.Add(nBestField, all)
 	}
-	writeObject(w, line, b.Bytes())
+	writeObject(w, line, answer)
 }
 
 // writeWithoutAnswer writes a blank line, or an object with err, alone if line is no object. It
@@ -203,22 +198,20 @@ func writeWithoutAnswer(w io.Writer, line string, err error) bool {
 	case line == "":
 		io.WriteString(w, "\n")
 	case err != nil:
-		var b bytes.Buffer
-		appendField(&b, errorField, err.Error())
-		writeObject(w, withoutError(line), b.Bytes())
+		writeObject(w, withoutError(line), new(ordered.Object).Add(errorField, err.Error()))
 	default:
 		return false
 	}
 	return true
 }
 
-// writeObject writes an object with further fields.
-func writeObject(w io.Writer, object string, fields []byte) {
+// writeObject writes an object with the fields of an answer.
+func writeObject(w io.Writer, object string, answer *ordered.Object) {
 	start := strings.TrimSuffix(object, "}")
 	if strings.TrimSpace(start) != "{" {
 		start += ","
 	}
-	io.WriteString(w, start+string(fields)+"}\n")
+	io.WriteString(w, start+answer.Fields()+"}\n")
 }
 
 // withoutError returns an object without the field of an error, or an empty object for a line that
@@ -239,30 +232,30 @@ func withoutError(line string) string {
 	return string(sorted)
 }
 
-// writeTranslation appends the fields of a translation of a text.
-func (f objects) writeTranslation(b *bytes.Buffer, text string, r *translate.Result, t *translate.Translation) {
-	appendField(b, f.as, t.Text)
+// addTranslation adds the fields of a translation of a text.
+func (f objects) addTranslation(o *ordered.Object, text string, r *translate.Result, t *translate.Translation) *ordered.Object {
+	o.Add(f.as, t.Text)
 	if f.Scores || f.NBest {
-		appendField(b, scoreField, number(t.Score))
+		o.Add(scoreField, number(t.Score))
 	}
 	if t.Truncated {
-		appendField(b, truncatedField, true)
+		o.Add(truncatedField, true)
 	}
 	if f.tokenLinks() || f.NeedsTokens() {
-		appendField(b, targetTokensField, tokenTexts(t.Text, t.Tokens))
+		o.Add(targetTokensField, tokenTexts(t.Text, t.Tokens))
 	}
 	if f.Align != "" {
-		appendField(b, alignmentField, f.links(text, r, t))
+		o.Add(alignmentField, f.links(text, r, t))
 	}
 	if f.Align == AlignSoft {
-		appendField(b, attentionField, weights(t.Attention[:len(t.Tokens)]))
+		o.Add(attentionField, weights(t.Attention[:len(t.Tokens)]))
 	}
 	if f.TokenScores {
 		scores := []json.RawMessage{}
 		for _, x := range t.TokenScores {
 			scores = append(scores, number(x))
 		}
-		appendField(b, tokenScoresField, scores)
+		o.Add(tokenScoresField, scores)
 	}
 	if f.Alternatives > 0 {
 		all := [][][2]any{}
@@ -273,8 +266,9 @@ func (f objects) writeTranslation(b *bytes.Buffer, text string, r *translate.Res
 			}
 			all = append(all, pairs)
 		}
-		appendField(b, alternativesField, all)
+		o.Add(alternativesField, all)
 	}
+	return o
 }
 
 // tokenTexts returns the text of each token of s.
@@ -305,20 +299,4 @@ func number(x float64) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return json.RawMessage(score(x))
-}
-
-// appendField appends a field to the fields of an object.
-func appendField(b *bytes.Buffer, name string, value any) {
-	if b.Len() > 0 {
-		b.WriteByte(',')
-	}
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	for i, v := range []any{name, value} {
-		if i > 0 {
-			b.WriteByte(':')
-		}
-		e.Encode(v) // strings, booleans and valid RawMessages have an encoding
-		b.Truncate(b.Len() - 1)
-	}
 }

@@ -1,15 +1,14 @@
 package filter
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/ordered"
 	"tfm/text"
 	"tfm/translate"
 )
@@ -149,10 +148,8 @@ func (f pairObjects) Write(w io.Writer, line string, p text.Pair, s *translate.P
 	if writeWithoutAnswer(w, line, err) {
 		return
 	}
-	var b bytes.Buffer
-	appendField(&b, logProbField, number(s.LogProb))
-	appendField(&b, countField, len(s.LogProbs))
-	appendField(&b, perplexityField, number(s.Perplexity()))
+	scores := new(ordered.Object).Add(logProbField, number(s.LogProb)).
+		Add(countField, len(s.LogProbs)).Add(perplexityField, number(s.Perplexity()))
 	if f.tokens {
 		var list [][2]any
 		for i, x := range s.LogProbs {
@@ -160,9 +157,9 @@ func (f pairObjects) Write(w io.Writer, line string, p text.Pair, s *translate.P
 			if i < len(s.Tokens) {
 				piece = p.Target[s.Tokens[i].Start:s.Tokens[i].End]
 			}
-			list = append(list, [2]any{piece, json.RawMessage(number(x))})
+			list = append(list, [2]any{piece, number(x)})
 		}
-		appendField(&b, logProbsField, list)
+		scores.Add(logProbsField, list)
 	}
-	writeObject(w, line, b.Bytes())
+	writeObject(w, line, scores)
 }

@@ -6,5 +6,4 @@
 //	scores.go     the scores of one system, as text or JSON
 //	table.go      those of several systems
 //	sentences.go  those of each line
-//	object.go     JSON objects whose fields have an order
 package scoring

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
+	"tfm/cmd/tfm/internal/ordered"
 	"tfm/text/score"
 )
 
@@ -34,17 +36,21 @@ func (o *Options) WriteCorpus(w io.Writer, hyps []string, references [][]string)
 
 // writeCorpusJSON writes the scores as sacreBLEU's -f json does: with the fields of the signature.
 func (o *Options) writeCorpusJSON(w io.Writer, metrics []measured) error {
-	var scores []*object
+	var scores []*ordered.Object
 	for _, m := range metrics {
 		r := m.results[0]
-		s := new(object).add("name", m.metric).add("score", o.number(r.Score)).add("signature", r.Signature)
+		s := new(ordered.Object).Add("name", m.metric).Add("score", o.number(r.Score)).Add("signature", r.Signature)
 		if i := o.interval(r); i != "" {
-			s.add("confidence_mean", o.number(r.Mean)).add("confidence_var", o.number(r.Interval)).add("confidence", i)
+			s.Add("confidence_mean", o.number(r.Mean)).Add("confidence_var", o.number(r.Interval)).Add("confidence", i)
 		}
 		if m.details != "" {
-			s.add("verbose_score", m.details)
+			s.Add("verbose_score", m.details)
 		}
-		scores = append(scores, s.addSignature(r.Signature))
+		for field := range strings.SplitSeq(r.Signature, "|") {
+			name, value, _ := strings.Cut(field, ":")
+			s.Add(name, value)
+		}
+		scores = append(scores, s)
 	}
 	return writeJSON(w, scores)
 }

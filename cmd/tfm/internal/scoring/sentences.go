@@ -22,20 +22,16 @@ func (o *Options) WriteSentences(w io.Writer, hyps []string, references [][]stri
 	out := bufio.NewWriter(w)
 	for i := range hyps {
 		scores := make([]string, len(columns))
-		line := new(object).add("line", i+1)
+		object := fmt.Sprintf(`{"line": %d`, i+1)
 		for c, column := range columns {
 			scores[c] = string(o.number(column[i]))
-			line.add(names[c], o.number(column[i]))
+			object += fmt.Sprintf(", %q: %s", names[c], scores[c])
 		}
-		if !o.json {
+		if o.json {
+			fmt.Fprintln(out, object+"}")
+		} else {
 			fmt.Fprintln(out, strings.Join(scores, "\t"))
-			continue
 		}
-		encoded, err := line.MarshalJSON()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "%s\n", encoded)
 	}
 	return out.Flush()
 }

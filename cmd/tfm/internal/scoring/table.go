@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"tfm/cmd/tfm/internal/ordered"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
 	"tfm/text/score"
@@ -99,7 +100,7 @@ func align(rows [][]string) string {
 	for _, row := range rows {
 		line := ""
 		for i, cell := range row {
-			line += cell + strings.Repeat(" ", widths[i]-terminal.Columns(cell)+2)
+			line += terminal.Pad(cell, widths[i]+2)
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
@@ -107,13 +108,13 @@ func align(rows [][]string) string {
 }
 
 func (o *Options) writeTableJSON(w io.Writer, names []string, metrics []measured) error {
-	var systems []*object
+	var systems []*ordered.Object
 	for i, name := range names {
-		s := new(object).add("system", name)
+		s := new(ordered.Object).Add("system", name)
 		for _, m := range metrics {
 			r := m.results[i]
-			s.add(m.metric, new(object).add("score", o.number(r.Score)).add("p_value", unlessNaN(r.P, r.P)).
-				add("mean", unlessNaN(r.Mean, o.number(r.Mean))).add("ci", unlessNaN(r.Interval, o.number(r.Interval))).add("signature", r.Signature))
+			s.Add(m.metric, new(ordered.Object).Add("score", o.number(r.Score)).Add("p_value", unlessNaN(r.P, r.P)).
+				Add("mean", unlessNaN(r.Mean, o.number(r.Mean))).Add("ci", unlessNaN(r.Interval, o.number(r.Interval))).Add("signature", r.Signature))
 		}
 		systems = append(systems, s)
 	}
