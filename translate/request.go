@@ -292,10 +292,7 @@ func (t *Translator) encode(ctx context.Context, r Request, results []Result) (s
 
 // sourceLimit returns the source limit of r.
 func (t *Translator) sourceLimit(r *Request) int {
-	if r.MaxSource > 0 {
-		return min(t.MaxSource(), r.MaxSource)
-	}
-	return t.MaxSource()
+	return min(t.MaxSource(), cmp.Or(r.MaxSource, t.MaxSource()))
 }
 
 // prefix returns the begin of the translation of text i.

@@ -111,7 +111,12 @@ func (l *shortlistLearner) learn() error {
 	err := l.lexicon.Learn(align.Iterations, func(do func([]align.Pair)) error {
 		err := l.eachBatch(func(batch []align.Pair) {
 			if l.pass == 1 {
-				l.count(batch)
+				l.result.Pairs += len(batch)
+				for _, p := range batch {
+					for _, id := range p.Target {
+						l.frequencies[id]++
+					}
+				}
 			}
 			do(batch)
 		})
@@ -138,16 +143,6 @@ func (l *shortlistLearner) learn() error {
 			}
 		}
 	})
-}
-
-// count counts pairs and their target pieces.
-func (l *shortlistLearner) count(pairs []align.Pair) {
-	for _, p := range pairs {
-		for _, id := range p.Target {
-			l.frequencies[id]++
-		}
-	}
-	l.result.Pairs += len(pairs)
 }
 
 // shortlist returns the lists after the last iteration.

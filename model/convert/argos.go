@@ -1,7 +1,7 @@
 package convert
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -51,11 +51,8 @@ func ReadArgos(path string) (file model.File, err error) {
 	}
 	if info.IsDir() {
 		f, err := openFolder(path)
-		if err != nil {
-			return model.File{}, err
-		}
-		m, err := openFolder(filepath.Join(path, argosModel))
-		if err != nil {
+		m, modelErr := openFolder(filepath.Join(path, argosModel))
+		if err := cmp.Or(err, modelErr); err != nil {
 			return model.File{}, err
 		}
 		f.size += m.size
@@ -93,13 +90,9 @@ func argosRoot(f folder) (folder, error) {
 
 // readArgos reads the package in f with the model in m.
 func readArgos(f, m folder) (model.File, error) {
-	data, err := f.read(argosFile)
-	if err != nil {
-		return model.File{}, err
-	}
 	var meta argosMetadata
-	if err := json.Unmarshal(data, &meta); err != nil {
-		return model.File{}, fmt.Errorf("%s: %w", f.name(argosFile), err)
+	if err := f.readJSON(argosFile, false, &meta); err != nil {
+		return model.File{}, err
 	}
 	switch {
 	case meta.Type != "" && meta.Type != "translate":
@@ -167,11 +160,7 @@ func languageOfArgos(code string) string {
 	if tag, ok := argosLanguages[code]; ok {
 		return tag
 	}
-	tag, err := model.CanonicalLanguage(strings.ReplaceAll(code, "_", "-"))
-	if err != nil {
-		return ""
-	}
-	return tag
+	return knownLanguage(strings.ReplaceAll(code, "_", "-"))
 }
 
 // argosCode returns the code of a tag.

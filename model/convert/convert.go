@@ -9,13 +9,16 @@ import (
 	"tfm/model"
 )
 
-// formats are the formats, in the order in which Detect tries them.
-var formats = []struct {
+// format is a format of models.
+type format struct {
 	name   string
 	detect func(path string, isDir bool) bool
 	read   func(path string) (model.File, error) // nil, as detect: cannot be read
 	write  func(path string, f model.File) error // nil: cannot be written
-}{
+}
+
+// formats are the formats, in the order in which Detect tries them.
+var formats = []format{
 	{"ctranslate2", func(path string, isDir bool) bool { return isDir && isFile(path, ct2File) }, ReadCTranslate2, WriteCTranslate2},
 	{"argos", isArgos, ReadArgos, WriteArgos},
 	{"marian-hf", isMarianHF, ReadMarianHF, WriteMarianHF},
@@ -41,53 +44,52 @@ func isFile(path, name string) bool {
 // Detect returns the name of the format of the model at path, a file or a folder. The error is a
 // *PickleError for a model in Python's pickle format.
 func Detect(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	for _, f := range formats {
-		if f.detect != nil && f.detect(path, info.IsDir()) {
-			return f.name, nil
-		}
-	}
-	if err := checkPickle(path); err != nil {
-		return "", err
-	}
-	return "", fmt.Errorf("%s: found no model of another system, expected %s", path, names(func(i int) bool { return formats[i].read != nil }))
+	f, err := detect(path)
+	return f.name, err
 }
 
-// names returns a list of the formats that f selects.
-func names(f func(i int) bool) string {
-	var list []string
-	for i := range formats {
-		if f(i) {
-			list = append(list, formats[i].name)
-		}
+func detect(path string) (format, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return format{}, err
 	}
-	return strings.Join(list, ", ")
+	var names []string
+	for _, f := range formats {
+		if f.read == nil {
+			continue
+		}
+		if f.detect(path, info.IsDir()) {
+			return f, nil
+		}
+		names = append(names, f.name)
+	}
+	if err := checkPickle(path); err != nil {
+		return format{}, err
+	}
+	return format{}, fmt.Errorf("%s: found no model of another system, expected %s", path, strings.Join(names, ", "))
 }
 
 // Read reads the model at path, whose format it detects. Errors are those of the format's own
 // function.
 func Read(path string) (model.File, error) {
-	name, err := Detect(path)
+	f, err := detect(path)
 	if err != nil {
 		return model.File{}, err
 	}
-	for _, f := range formats {
-		if f.name == name {
-			return f.read(path)
-		}
-	}
-	panic("convert: unreachable")
+	return f.read(path)
 }
 
 // Write writes a model to path in the named format. Errors are those of the format's own function.
-func Write(format, path string, file model.File) error {
+func Write(name, path string, file model.File) error {
+	var names []string
 	for _, f := range formats {
-		if f.name == format && f.write != nil {
+		if f.write == nil {
+			continue
+		}
+		if f.name == name {
 			return f.write(path, file)
 		}
+		names = append(names, f.name)
 	}
-	return fmt.Errorf("found format %.40q, expected one of %s", format, names(func(i int) bool { return formats[i].write != nil }))
+	return fmt.Errorf("found format %.40q, expected one of %s", name, strings.Join(names, ", "))
 }

@@ -179,10 +179,6 @@ func (w ct2Writer) flag(name string, x bool) {
 	}
 }
 
-func (w ct2Writer) float32s(name string, shape []int, data []float32) {
-	w.add(name, "float32", shape, safetensors.Float32Tensor(name, shape, data).Data)
-}
-
 // attributes adds the scalars.
 func (w ct2Writer) attributes(c model.Config, d model.Decoding) error {
 	activation := int8(slices.Index(ct2Activations, c.Activation))
@@ -223,37 +219,24 @@ func ct2Alignment(align model.AlignHeads, c model.Config) (layer, heads int) {
 // weights adds the parameters of t.
 func (w ct2Writer) weights(t *model.Transformer) {
 	c := t.Config
+	list := &tensorList{}
+	table := func(name, same string, isSame bool, m mat.Matrix) {
+		if isSame {
+			w.aliases = append(w.aliases, [2]string{name, same})
+		} else {
+			list.add(name, m.Data[:m.Rows*m.Cols], m.Rows, m.Cols)
+		}
+	}
 	const src, tgt, out = "encoder/embeddings_0/weight", "decoder/embeddings/weight", "decoder/projection/weight"
-	w.float32s(tgt, []int{c.TgtVocab, c.DModel}, t.TgtEmbed.E.W)
-	if c.Tie == model.TieAll {
-		w.aliases = append(w.aliases, [2]string{src, tgt})
-	} else {
-		w.float32s(src, []int{c.SrcVocab, c.DModel}, t.SrcEmbed.E.W)
-	}
-	if c.Tie == model.TieNone {
-		w.float32s(out, []int{c.TgtVocab, c.DModel}, t.Output.E.W)
-	} else {
-		w.aliases = append(w.aliases, [2]string{out, tgt})
-	}
-	bias := make([]float32, c.TgtVocab)
-	if t.Output.Bias != nil {
-		copy(bias, t.Output.Bias.W)
-	}
-	bias[model.Pad], bias[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
-	w.float32s("decoder/projection/bias", []int{c.TgtVocab}, bias)
+	table(tgt, "", false, t.TgtEmbed.E.Weights())
+	table(src, tgt, c.Tie == model.TieAll, t.SrcEmbed.E.Weights())
+	table(out, tgt, c.Tie != model.TieNone, t.Output.E.Weights())
+	list.add("decoder/projection/bias", closedBias(t), c.TgtVocab)
 	const srcPositions, tgtPositions = "encoder/position_encodings/encodings", "decoder/position_encodings/encodings"
-	positions := func(name string, table mat.Matrix) {
-		w.float32s(name, []int{table.Rows, table.Cols}, table.Data[:table.Rows*table.Cols])
-	}
-	positions(tgtPositions, t.TgtEmbed.Positions)
-	if c.Positions == model.Learned {
-		positions(srcPositions, t.SrcEmbed.Positions)
-	} else {
-		w.aliases = append(w.aliases, [2]string{srcPositions, tgtPositions})
-	}
-	layers := &tensorList{}
-	layers.layers(t, &ct2Naming)
-	for _, x := range layers.list {
+	table(tgtPositions, "", false, t.TgtEmbed.Positions)
+	table(srcPositions, tgtPositions, c.Positions != model.Learned, t.SrcEmbed.Positions)
+	list.layers(t, &ct2Naming)
+	for _, x := range list.list {
 		w.add(x.Name, "float32", x.Shape, x.Data)
 	}
 }

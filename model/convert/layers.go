@@ -154,16 +154,14 @@ func (n *naming) eachWeight(p *part, order []int, f func(w *float32, i int)) {
 	}
 }
 
-// eachBias calls f with each bias of a map, or nil if it has none, and its index.
+// eachBias calls f with each bias of a map that has some, and its index.
 func (p *part) eachBias(order []int, f func(b *float32, i int)) {
 	done := 0
 	for _, c := range p.maps {
 		for j := range c.n {
-			var b *float32
 			if c.l.B != nil {
-				b = &c.l.B.W[c.first+permuted(order, j, p.toModel)]
+				f(&c.l.B.W[c.first+permuted(order, j, p.toModel)], done+j)
 			}
-			f(b, done+j)
 		}
 		done += c.n
 	}
@@ -215,7 +213,10 @@ func (l *tensorList) add(name string, data []float32, shape ...int) {
 }
 
 // table adds a matrix whose rows are of d_model.
-func (l *tensorList) table(name string, m mat.Matrix) {
+func (l *tensorList) table(name string, m mat.Matrix) { l.rows(name, m, m.Rows, m.Cols) }
+
+// rows adds a matrix whose rows are of d_model in the given shape.
+func (l *tensorList) rows(name string, m mat.Matrix, shape ...int) {
 	x := make([]float32, 0, m.Rows*m.Cols)
 	for i := range m.Rows {
 		row := m.Row(i)
@@ -223,23 +224,17 @@ func (l *tensorList) table(name string, m mat.Matrix) {
 			x = append(x, row[permuted(l.order, j, true)])
 		}
 	}
-	l.add(name, x, m.Rows, m.Cols)
+	l.add(name, x, shape...)
 }
 
 // layers adds the layers of m, and the norms after its stacks.
 func (l *tensorList) layers(m *model.Transformer, n *naming) {
-	vector := func(name string, p *layer.Param) {
-		x := make([]float32, len(p.W))
-		for i := range x {
-			x[i] = p.W[permuted(l.order, i, true)]
-		}
-		l.add(name, x, n.vector(len(x))...)
-	}
 	for _, p := range n.parts(m) {
 		if p.maps == nil {
-			vector(p.kind(n.gain), p.norm.Gain)
+			d := len(p.norm.Gain.W)
+			l.rows(p.kind(n.gain), mat.Of(p.norm.Gain.W, 1, d), n.vector(d)...)
 			if p.norm.Bias != nil {
-				vector(p.kind(n.normBias), p.norm.Bias)
+				l.rows(p.kind(n.normBias), mat.Of(p.norm.Bias.W, 1, d), n.vector(d)...)
 			}
 			continue
 		}
@@ -250,11 +245,18 @@ func (l *tensorList) layers(m *model.Transformer, n *naming) {
 		if n.optionalBias && p.maps[0].l.B == nil {
 			continue
 		}
-		p.eachBias(l.order, func(from *float32, i int) {
-			if from != nil {
-				b[i] = *from
-			}
-		})
+		p.eachBias(l.order, func(from *float32, i int) { b[i] = *from })
 		l.add(p.kind(n.bias), b, n.vector(out)...)
 	}
+}
+
+// closedBias returns the bias of m's output projection with -Inf for Pad and BOS, which no search
+// selects.
+func closedBias(m *model.Transformer) []float32 {
+	bias := make([]float32, m.Config.TgtVocab)
+	if m.Output.Bias != nil {
+		copy(bias, m.Output.Bias.W)
+	}
+	bias[model.Pad], bias[model.BOS] = minusInf, minusInf
+	return bias
 }

@@ -74,27 +74,13 @@ var hfActivations = []struct {
 // hfNormEps is the eps of all norms: that of torch.nn.LayerNorm.
 const hfNormEps = 1e-5
 
-// fields returns the fields of h beside those of c with the same value: for reading those of h are
-// the source, for writing those of c. h has more fields, which must agree with these.
-func (h *hfMarianConfig) fields(c *model.Config) (ints [][2]*int, floats [][2]*float32) {
-	ints = [][2]*int{
-		{&h.MaxPositions, &c.MaxLen}, {&h.DModel, &c.DModel}, {&h.EncoderLayers, &c.EncoderLayers}, {&h.DecoderLayers, &c.DecoderLayers},
-		{&h.EncoderHeads, &c.Heads}, {&h.EncoderFFN, &c.DFF},
-	}
-	floats = [][2]*float32{{&h.Dropout, &c.Dropout}, {&h.AttentionDropout, &c.AttentionDropout}, {&h.ActivationDropout, &c.FFDropout}}
-	return ints, floats
-}
-
 // config returns the Config without sizes of vocabularies, or an error that names what tfm's
 // Transformer does not have.
 func (h *hfMarianConfig) config() (model.Config, error) {
-	c := model.Config{NormEps: hfNormEps, FinalNorm: model.FinalNormOff, Positions: model.Halves, Unscaled: !h.ScaleEmbedding, OutputBias: true}
-	ints, floats := h.fields(&c)
-	for _, f := range ints {
-		*f[1] = *f[0]
-	}
-	for _, f := range floats {
-		*f[1] = *f[0]
+	c := model.Config{
+		MaxLen: h.MaxPositions, DModel: h.DModel, EncoderLayers: h.EncoderLayers, DecoderLayers: h.DecoderLayers, Heads: h.EncoderHeads, DFF: h.EncoderFFN,
+		Dropout: h.Dropout, AttentionDropout: h.AttentionDropout, FFDropout: h.ActivationDropout,
+		NormEps: hfNormEps, FinalNorm: model.FinalNormOff, Positions: model.Halves, Unscaled: !h.ScaleEmbedding, OutputBias: true,
 	}
 	found := false
 	for _, a := range hfActivations {
@@ -113,16 +99,12 @@ func (h *hfMarianConfig) config() (model.Config, error) {
 
 // hfMarianConfigOf returns the part of config.json for a model, which checkMarianHF accepts.
 func hfMarianConfigOf(c model.Config) (h hfMarianConfig) {
-	ints, floats := h.fields(&c)
-	for _, f := range ints {
-		*f[0] = *f[1]
+	h = hfMarianConfig{
+		ModelType: hfMarianType, VocabSize: c.SrcVocab, DecoderVocabSize: c.TgtVocab, MaxPositions: c.MaxLen, DModel: c.DModel,
+		EncoderLayers: c.EncoderLayers, DecoderLayers: c.DecoderLayers, EncoderHeads: c.Heads, DecoderHeads: c.Heads, EncoderFFN: c.DFF, DecoderFFN: c.DFF,
+		ScaleEmbedding: !c.Unscaled, ShareEmbeddings: c.Tie == model.TieAll, TieWordEmbeddings: c.Tie != model.TieNone,
+		Dropout: c.Dropout, AttentionDropout: c.AttentionDropout, ActivationDropout: c.FFDropout,
 	}
-	for _, f := range floats {
-		*f[0] = *f[1]
-	}
-	h.ModelType, h.VocabSize, h.DecoderVocabSize = hfMarianType, c.SrcVocab, c.TgtVocab
-	h.DecoderHeads, h.DecoderFFN, h.ScaleEmbedding = h.EncoderHeads, h.EncoderFFN, !c.Unscaled
-	h.ShareEmbeddings, h.TieWordEmbeddings = c.Tie == model.TieAll, c.Tie != model.TieNone
 	for _, a := range hfActivations {
 		if a.activation == c.Activation {
 			h.Activation = a.name

@@ -152,22 +152,16 @@ func sameNames(src, tgt []string) bool {
 func hfTensors(m *model.Transformer) []safetensors.Tensor {
 	c := m.Config
 	w := &tensorList{order: hfOrder(c)}
-	switch c.Tie {
-	case model.TieAll:
+	if c.Tie == model.TieAll {
 		w.table("model.shared.weight", m.SrcEmbed.E.Weights())
-	default:
+	} else {
 		w.table("model.encoder.embed_tokens.weight", m.SrcEmbed.E.Weights())
 		w.table("model.decoder.embed_tokens.weight", m.TgtEmbed.E.Weights())
 	}
 	if c.Tie == model.TieNone {
 		w.table("lm_head.weight", m.Output.E.Weights())
 	}
-	bias := make([]float32, c.TgtVocab)
-	if m.Output.Bias != nil {
-		copy(bias, m.Output.Bias.W)
-	}
-	bias[text.Pad], bias[text.BOS] = minusInf, minusInf
-	w.add("final_logits_bias", bias, 1, c.TgtVocab)
+	w.add("final_logits_bias", closedBias(m), 1, c.TgtVocab)
 	w.layers(m, &hfNaming)
 	return w.list
 }

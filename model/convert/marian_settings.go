@@ -212,15 +212,6 @@ func (r *marianReader) configureTiedLayers() error {
 	return nil
 }
 
-// marianTraining are the settings of training in the configuration of a run, NAME.npz.yml, with
-// their fields.
-func marianTraining(c *model.Config) map[string]*float32 {
-	return map[string]*float32{
-		"transformer-dropout": &c.Dropout, "transformer-dropout-attention": &c.AttentionDropout, "transformer-dropout-ffn": &c.FFDropout,
-		"label-smoothing": &c.LabelSmoothing,
-	}
-}
-
 // readMarianTraining sets the dropout and the smoothing of c to those of the run that trained the
 // model in a file of f, if its configuration is beside it. The rest of that file is ignored.
 func readMarianTraining(f folder, file string, c *model.Config) error {
@@ -233,7 +224,10 @@ func readMarianTraining(f folder, file string, c *model.Config) error {
 	if err != nil {
 		return err
 	}
-	fields := marianTraining(c)
+	fields := map[string]*float32{
+		"transformer-dropout": &c.Dropout, "transformer-dropout-attention": &c.AttentionDropout, "transformer-dropout-ffn": &c.FFDropout,
+		"label-smoothing": &c.LabelSmoothing,
+	}
 	for line := range strings.Lines(string(data)) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		field := fields[key]

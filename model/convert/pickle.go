@@ -25,28 +25,21 @@ func (e *PickleError) Error() string {
 // pickled, as torch.save and old versions of transformers write them. It decides by the content of
 // a file, not by its name, and returns nil for a file that it cannot read.
 func checkPickle(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil
-	}
-	if !info.IsDir() {
-		if !isPickle(path) {
-			return nil
-		}
-		return &PickleError{path, pickleHint(path)}
-	}
-	// Beside weights in another format, a pickle is a second copy.
-	for _, file := range []string{"model.safetensors", "model.bin", "model.npz"} {
-		if _, err := os.Stat(filepath.Join(path, file)); err == nil {
-			return nil
+	files := []string{path}
+	if entries, err := os.ReadDir(path); err == nil {
+		files = nil
+		for _, e := range entries {
+			switch e.Name() {
+			case "model.safetensors", "model.bin", "model.npz":
+				return nil // a pickle beside it is a second copy
+			}
+			if e.Type().IsRegular() {
+				files = append(files, filepath.Join(path, e.Name()))
+			}
 		}
 	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		if file := filepath.Join(path, e.Name()); e.Type().IsRegular() && isPickle(file) {
+	for _, file := range files {
+		if isPickle(file) {
 			return &PickleError{file, pickleHint(file)}
 		}
 	}
