@@ -229,9 +229,7 @@ func (b *bpe) segmentDropping(dst []segment, s []byte, sc *scratch, drop *dropou
 	}
 	b.split(s, &sc.bpe)
 	symbols := sc.bpe.symbols
-	if b.unused != nil {
-		clear(sc.bpe.origins)
-	}
+	clear(sc.bpe.origins)
 	// The queue is not worth its cost for a word.
 	const maxScan = 24
 	if len(symbols) <= maxScan && drop == nil {
@@ -253,10 +251,7 @@ func (b *bpe) split(s []byte, sc *bpeScratch) {
 	list := sc.symbols[:0]
 	for i := 0; i < len(s); {
 		next := bpeSymbol{symbol: noSymbol, prev: int32(len(list)) - 1, next: int32(len(list)) + 1, merge: merge{noRank, noSymbol}}
-		length, id := 0, int32(0)
-		if len(b.fixed.nodes) > 0 {
-			length, id = b.fixed.longest(s[i:])
-		}
+		length, id := b.fixed.longest(s[i:])
 		c := s[i]
 		switch {
 		case length > 0:
@@ -293,9 +288,6 @@ func (b *bpe) propose(i int32, sc *scratch) uint32 {
 	}
 	left.merge = b.merges.find(left.symbol, right.symbol)
 	if b.unused != nil && left.piece != noSymbol && b.unused[left.piece] {
-		if sc.bpe.origins == nil {
-			sc.bpe.origins = map[int32][2]originSymbol{}
-		}
 		sc.bpe.origins[left.piece] = [2]originSymbol{{left.symbol, left.length}, {right.symbol, right.length}}
 	}
 	return left.rank

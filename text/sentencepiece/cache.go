@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
+
+	"tfm/text/internal/dropout"
 )
 
 // sentencepiece segments a whole text. If no piece crosses the boundaries between words, the pieces
@@ -119,39 +121,31 @@ func (c *wordCache) lookup(word []byte) (*cachedWord, *atomic.Pointer[cachedWord
 }
 
 // encodeWords appends the file ids of a text word by word. It reports whether they are those of the
-// whole text; if not, what it appended is meaningless.
-func (t *Tokenizer) encodeWords(dst []int32, normal []byte, sc *scratch) ([]int32, bool) {
+// whole text; if not, what it appended is meaningless. drop is that of bpe.segmentDropping.
+func (t *Tokenizer) encodeWords(dst []int32, normal []byte, sc *scratch, drop *dropout.Merges) ([]int32, bool) {
 	start := len(dst)
 	sum := 0.0
 	for len(normal) > 0 {
 		n := t.words.next(normal)
 		word := normal[:n]
 		normal = normal[n:]
-		if n > cacheMaxWord {
-			if t.unigram != nil {
-				return dst, false
-			}
-			sc.segments = t.segmenter.segment(sc.segments[:0], word, sc)
-			dst = t.appendIDs(dst, start, sc.segments, word)
-			continue
-		}
-		cached, slot := t.cache.lookup(word)
-		if cached == nil {
-			var ok bool
-			if cached, ok = t.newCachedWord(word, sc); ok {
-				slot.Store(cached)
-			} else if t.unigram != nil {
-				return dst, false
-			} else {
-				dst = t.appendIDs(dst, start, sc.segments, word)
-				continue
+		var cached *cachedWord // nil if it does not fit
+		if n <= cacheMaxWord {
+			var slot *atomic.Pointer[cachedWord]
+			if cached, slot = t.cache.lookup(word); cached == nil {
+				cached = t.newCachedWord(word, sc, slot)
 			}
 		}
-		if t.unigram != nil {
-			if !(sum < float64(cached.limit)) {
+		switch {
+		case t.unigram != nil:
+			if cached == nil || !(sum < float64(cached.limit)) {
 				return dst, false
 			}
 			sum += math.Abs(float64(cached.score))
+		case cached == nil || drop != nil && drop.Any(int(cached.merges)):
+			sc.segments = t.bpe.segmentDropping(sc.segments[:0], word, sc, drop)
+			dst = t.appendIDs(dst, start, sc.segments, word)
+			continue
 		}
 		dst = t.appendCached(dst, start, cached)
 	}
@@ -167,16 +161,20 @@ func (t *Tokenizer) appendCached(dst []int32, start int, c *cachedWord) []int32 
 	return append(dst, ids...)
 }
 
-// newCachedWord segments a word, which remains in sc.segments. It reports whether the ids fit.
-func (t *Tokenizer) newCachedWord(word []byte, sc *scratch) (*cachedWord, bool) {
+// newCachedWord segments a word and stores it in slot. It returns nil if the ids do not fit.
+func (t *Tokenizer) newCachedWord(word []byte, sc *scratch, slot *atomic.Pointer[cachedWord]) *cachedWord {
 	c := new(cachedWord)
 	if t.unigram != nil {
 		sc.segments, c.score, c.limit = t.unigram.segmentWord(sc.segments[:0], word, sc)
 	} else {
-		sc.segments = t.segmenter.segment(sc.segments[:0], word, sc)
+		sc.segments = t.bpe.segment(sc.segments[:0], word, sc)
 		c.merges = uint8(len(sc.bpe.symbols) - len(sc.segments))
 	}
 	ids := t.appendIDs(c.ids[:0], 0, sc.segments, word)
+	if len(ids) > len(c.ids) {
+		return nil
+	}
 	c.n, c.m = uint8(copy(c.word[:], word)), uint8(len(ids))
-	return c, len(ids) <= len(c.ids)
+	slot.Store(c)
+	return c
 }

@@ -75,10 +75,8 @@ func newNormalizer(spec *NormalizerSpec, asSuffix bool, userDefined []string) (*
 // prefix returns the normalized form of the first characters of s, which is not empty, and their
 // length.
 func (n *Normalizer) prefix(s string) (normal string, length int) {
-	if len(n.symbols.nodes) > 0 {
-		if length, _ := n.symbols.longest(unsafe.Slice(unsafe.StringData(s), len(s))); length > 0 {
-			return s[:length], length
-		}
+	if length, _ := n.symbols.longest(unsafe.Slice(unsafe.StringData(s), len(s))); length > 0 {
+		return s[:length], length
 	}
 	if normal, length := n.chars.Longest(s); length > 0 {
 		return normal, length
@@ -129,14 +127,11 @@ func (n *Normalizer) normalize(dst []byte, offsets *[]int, s string) []byte {
 		}
 		if run > i {
 			afterSpace = false
-			if offsets == nil {
-				dst = append(dst, s[i:run]...)
-				i = run
-				continue
+			dst = append(dst, s[i:run]...)
+			for ; offsets != nil && i < run; i++ {
+				*offsets = append(*offsets, i)
 			}
-			for ; i < run; i++ {
-				add(s[i : i+1])
-			}
+			i = run
 			continue
 		}
 		if c := s[i]; c == ' ' && n.plain[c] && (i+1 == len(s) || s[i+1] < utf8.RuneSelf) {
@@ -155,17 +150,12 @@ func (n *Normalizer) normalize(dst []byte, offsets *[]int, s string) []byte {
 			afterSpace = n.trim && normal[len(normal)-1] == ' '
 		}
 		for normal != "" {
-			if normal[0] == ' ' {
+			before, after, found := strings.Cut(normal, " ")
+			add(before)
+			if found {
 				add(n.space)
-				normal = normal[1:]
-				continue
 			}
-			end := strings.IndexByte(normal, ' ')
-			if end < 0 {
-				end = len(normal)
-			}
-			add(normal[:end])
-			normal = normal[end:]
+			normal = after
 		}
 		i += length
 	}

@@ -27,68 +27,29 @@ func (t *Tokenizer) EncodeSample(dst []int32, s string, alpha float64, random *r
 		}
 		panic(fmt.Sprintf("sentencepiece: alpha %v, expected %s", alpha, expected))
 	}
-	if t.bpe != nil && alpha == 0 {
-		return t.Encode(dst, s)
-	}
 	sc := t.scratch.Get().(*scratch)
 	defer t.release(sc)
 	sc.normal = t.normalizer.normalize(sc.normal[:0], nil, s)
 	start := len(dst)
-	switch {
-	case t.bpe != nil:
-		dst = t.sampleBPE(dst, sc.normal, sc, dropout.New(alpha, random))
-	case t.unigram != nil:
+	if t.unigram != nil {
 		sc.segments = t.unigram.sample(sc.segments[:0], sc.normal, sc, alpha, random)
 		dst = t.appendIDs(dst, start, sc.segments, sc.normal)
-	default:
-		dst = t.encodeNormal(dst, sc.normal, sc)
+	} else {
+		var drop *dropout.Merges
+		if t.bpe != nil && alpha > 0 {
+			drop = dropout.New(alpha, random)
+		}
+		dst = t.encodeNormal(dst, sc.normal, sc, drop)
 	}
 	t.renumber(dst[start:])
 	return dst
 }
 
-// sampleBPE appends the file ids of normalized text.
-func (t *Tokenizer) sampleBPE(dst []int32, normal []byte, sc *scratch, drop *dropout.Merges) []int32 {
-	start := len(dst)
-	for len(normal) > 0 {
-		n := len(normal)
-		if t.words != noSplit {
-			n = t.words.next(normal)
-		}
-		word := normal[:n]
-		normal = normal[n:]
-		if t.words != noSplit && n <= cacheMaxWord {
-			cached, slot := t.cache.lookup(word)
-			if cached == nil {
-				var ok bool
-				if cached, ok = t.newCachedWord(word, sc); ok {
-					slot.Store(cached)
-				} else {
-					cached = nil
-				}
-			}
-			if cached != nil {
-				// Most words lose no merge and have the ids of Encode.
-				if !drop.Any(int(cached.merges)) {
-					dst = t.appendCached(dst, start, cached)
-					continue
-				}
-			}
-		}
-		sc.segments = t.bpe.segmentDropping(sc.segments[:0], word, sc, drop)
-		dst = t.appendIDs(dst, start, sc.segments, word)
-	}
-	return dst
-}
-
 // sample appends a segmentation drawn with probabilities proportional to exp(alpha * score).
 func (u *unigram) sample(dst []segment, s []byte, sc *scratch, alpha float64, random *rand.PCG) []segment {
-	if cap(sc.unigram.rest) < len(s)+1 {
-		sc.unigram.rest = make([]scaled, len(s)+1+len(s)/2)
-	}
 	// rest[i] is the sum of exp(alpha * score) over the segmentations of s[i:], and 0 within a
 	// character.
-	rest := sc.unigram.rest[:len(s)+1]
+	rest := sized(&sc.unigram.rest, len(s)+1)
 	clear(rest)
 	for i := 0; i < len(s); i += charLen(s[i]) {
 		rest[i].mantissa = 1 // marks the beginning of a character
@@ -99,7 +60,7 @@ func (u *unigram) sample(dst []segment, s []byte, sc *scratch, alpha float64, ra
 			continue
 		}
 		var sum scaled
-		u.edges(s, i, min(charLen(s[i]), len(s)-i), func(_ int32, length int, score float32) {
+		u.edges(s, i, func(_ int32, length int, score float32) {
 			sum = sum.add(exp(float64(alpha * float64(score))).mul(rest[i+length]))
 		})
 		rest[i] = sum
@@ -109,7 +70,7 @@ func (u *unigram) sample(dst []segment, s []byte, sc *scratch, alpha float64, ra
 		var sum scaled
 		var chosen segment
 		done := false
-		u.edges(s, i, min(charLen(s[i]), len(s)-i), func(id int32, length int, score float32) {
+		u.edges(s, i, func(id int32, length int, score float32) {
 			if done || rest[i+length].mantissa == 0 {
 				return
 			}

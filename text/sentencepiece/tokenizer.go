@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"tfm/text"
+	"tfm/text/internal/dropout"
 	"tfm/text/internal/heap"
 )
 
@@ -105,14 +108,14 @@ func New(m *Model) (*Tokenizer, error) {
 
 func newTokenizer(m *Model) (*Tokenizer, error) {
 	t := &Tokenizer{model: m}
-	t.scratch.New = func() any { return &scratch{bpe: bpeScratch{queue: heap.Min()}} }
+	t.scratch.New = func() any { return &scratch{bpe: bpeScratch{origins: map[int32][2]originSymbol{}, queue: heap.Min()}} }
 	if err := t.indexPieces(); err != nil {
 		return nil, err
 	}
 	var userDefined []string
-	for i := range m.Pieces {
-		if m.Pieces[i].Type == UserDefined {
-			userDefined = append(userDefined, m.Pieces[i].Text)
+	for _, p := range m.Pieces {
+		if p.Type == UserDefined {
+			userDefined = append(userDefined, p.Text)
 		}
 	}
 	var err error
@@ -221,10 +224,8 @@ func parseByteText(s string) (c byte, ok bool) {
 	if len(s) != len("<0x00>") {
 		return 0, false
 	}
-	for _, digit := range []byte(s[3:5]) {
-		c = c<<4 | byte(strings.IndexByte("0123456789ABCDEF", digit))
-	}
-	return c, byteText(c) == s
+	x, _ := strconv.ParseUint(s[3:5], 16, 8)
+	return byte(x), byteText(byte(x)) == s
 }
 
 // numberPieces assigns the ids.
@@ -232,7 +233,7 @@ func (t *Tokenizer) numberPieces() {
 	spec := &t.model.Trainer
 	for i, piece := range [...]string{text.Pad: spec.PadPiece, text.BOS: spec.BOSPiece, text.EOS: spec.EOSPiece} {
 		id, ok := t.reserved[piece]
-		if !ok || t.model.Pieces[id].Type != Control || i > 0 && id == t.special[0] || i > 1 && id == t.special[1] {
+		if !ok || t.model.Pieces[id].Type != Control || slices.Contains(t.special[:i], id) {
 			id = -1
 		}
 		t.special[i] = id
@@ -240,18 +241,12 @@ func (t *Tokenizer) numberPieces() {
 	t.toText = make([]int32, len(t.model.Pieces))
 	t.fromText = append(make([]int32, 0, len(t.model.Pieces)+3), t.special[:]...)
 	for i := range t.toText {
-		id := int32(i)
-		switch id {
-		case t.special[text.Pad]:
-			t.toText[i] = text.Pad
-		case t.special[text.BOS]:
-			t.toText[i] = text.BOS
-		case t.special[text.EOS]:
-			t.toText[i] = text.EOS
-		default:
-			t.toText[i] = int32(len(t.fromText))
-			t.fromText = append(t.fromText, id)
+		if special := slices.Index(t.special[:], int32(i)); special >= 0 {
+			t.toText[i] = int32(special)
+			continue
 		}
+		t.toText[i] = int32(len(t.fromText))
+		t.fromText = append(t.fromText, int32(i))
 	}
 }
 
@@ -312,23 +307,24 @@ func (t *Tokenizer) renumber(ids []int32) {
 func (t *Tokenizer) encodeFile(dst []int32, s string) []int32 {
 	sc := t.scratch.Get().(*scratch)
 	sc.normal = t.normalizer.normalize(sc.normal[:0], nil, s)
-	dst = t.encodeNormal(dst, sc.normal, sc)
+	dst = t.encodeNormal(dst, sc.normal, sc, nil)
 	t.release(sc)
 	return dst
 }
 
-// encodeNormal appends the file ids of normalized text.
-func (t *Tokenizer) encodeNormal(dst []int32, normal []byte, sc *scratch) []int32 {
-	start := len(dst)
+// encodeNormal appends the file ids of normalized text. drop drops merges of BPE unless it is nil.
+func (t *Tokenizer) encodeNormal(dst []int32, normal []byte, sc *scratch, drop *dropout.Merges) []int32 {
 	if t.words != noSplit {
-		var ok bool
-		if dst, ok = t.encodeWords(dst, normal, sc); ok {
-			return dst
+		if all, ok := t.encodeWords(dst, normal, sc, drop); ok {
+			return all
 		}
-		dst = dst[:start]
 	}
-	sc.segments = t.segmenter.segment(sc.segments[:0], normal, sc)
-	return t.appendIDs(dst, start, sc.segments, normal)
+	if drop != nil {
+		sc.segments = t.bpe.segmentDropping(sc.segments[:0], normal, sc, drop)
+	} else {
+		sc.segments = t.segmenter.segment(sc.segments[:0], normal, sc)
+	}
+	return t.appendIDs(dst, len(dst), sc.segments, normal)
 }
 
 // release returns sc to the pool.

@@ -1,6 +1,9 @@
 package sentencepiece
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // unigram finds the most probable segmentation under a unigram language model: the one with the
 // largest sum of scores. A character without a piece has a score of unknownPenalty less than the
@@ -53,10 +56,7 @@ func newUnigram(t *Tokenizer) (*unigram, error) {
 
 // segment implements segmenter. It takes time linear in the length of s times that of the pieces.
 func (u *unigram) segment(dst []segment, s []byte, sc *scratch) []segment {
-	if cap(sc.unigram.best) < len(s)+1 {
-		sc.unigram.best = make([]bestPiece, len(s)+1+len(s)/2)
-	}
-	best := sc.unigram.best[:len(s)+1]
+	best := sized(&sc.unigram.best, len(s)+1)
 	clear(best)
 	nodes := u.trie.nodes
 	for start := 0; start < len(s); {
@@ -98,7 +98,7 @@ func (u *unigram) segment(dst []segment, s []byte, sc *scratch) []segment {
 		dst = append(dst, segment{b.id, b.length})
 		end -= int(b.length)
 	}
-	reverse(dst[first:])
+	slices.Reverse(dst[first:])
 	return dst
 }
 
@@ -119,15 +119,11 @@ type exactPiece struct {
 // sum at an end is chosen if it exceeds each other by more than the errors of both and one more
 // rounding, which are less than 4kuM.
 func (u *unigram) segmentWord(dst []segment, word []byte, sc *scratch) (_ []segment, score, limit float32) {
-	if cap(sc.unigram.exact) < len(word)+1 {
-		sc.unigram.exact = make([]exactPiece, len(word)+1+cacheMaxWord)
-	}
-	best := sc.unigram.exact[:len(word)+1]
+	best := sized(&sc.unigram.exact, len(word)+1)
 	clear(best)
 	chars, largest := 0, 0.0
-	for start := 0; start < len(word); {
-		n := min(charLen(word[start]), len(word)-start)
-		u.edges(word, start, n, func(id int32, length int, score float32) {
+	for start := 0; start < len(word); chars++ {
+		start += u.edges(word, start, func(id int32, length int, score float32) {
 			sum := best[start].sum + float64(score)
 			largest = max(largest, math.Abs(sum))
 			switch to := &best[start+length]; {
@@ -139,8 +135,6 @@ func (u *unigram) segmentWord(dst []segment, word []byte, sc *scratch) (_ []segm
 				to.runnerUp = max(to.runnerUp, sum)
 			}
 		})
-		start += n
-		chars++
 	}
 	margin := math.Inf(1)
 	first := len(dst)
@@ -150,7 +144,7 @@ func (u *unigram) segmentWord(dst []segment, word []byte, sc *scratch) (_ []segm
 		dst = append(dst, segment{b.id, b.length})
 		end -= int(b.length)
 	}
-	reverse(dst[first:])
+	slices.Reverse(dst[first:])
 	const (
 		roundoff = 0x1p-24 // u above
 		maxSum   = 1e6
@@ -165,9 +159,10 @@ func userDefinedScore(n int) float32 {
 	return float32(float64(0.1*float64(n)) - 0.1)
 }
 
-// edges calls f for each piece that the character of n bytes at start begins, and for the unknown
-// piece if no piece is that character.
-func (u *unigram) edges(s []byte, start, n int, f func(id int32, length int, score float32)) {
+// edges calls f for each piece that the character at start begins, and for the unknown piece if no
+// piece is that character. It returns the length of the character.
+func (u *unigram) edges(s []byte, start int, f func(id int32, length int, score float32)) int {
+	n := min(charLen(s[start]), len(s)-start)
 	hasChar := false
 	if len(u.trie.nodes) > 0 {
 		node := &u.trie.nodes[0]
@@ -185,12 +180,13 @@ func (u *unigram) edges(s []byte, start, n int, f func(id int32, length int, sco
 	if !hasChar {
 		f(u.unknown, n, u.unknownScore)
 	}
+	return n
 }
 
-func reverse(s []segment) {
-	for i, j := 0, len(s)-1; i < j; i, j = i+1, j-1 {
-		s[i], s[j] = s[j], s[i]
-	}
+// sized returns the first n elements of *s, which it reallocates if it is shorter.
+func sized[T any](s *[]T, n int) []T {
+	*s = slices.Grow((*s)[:0], n)
+	return (*s)[:n]
 }
 
 // charLen returns the length of a character of UTF-8 from its first byte, and 1 for others.
