@@ -1,8 +1,11 @@
 package sentencepiece
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+
+	"tfm/text/sentencepiece/internal/charsmap"
 )
 
 // trie is a map from byte strings to ids whose entries are prefixes of a text. It is a double
@@ -41,17 +44,14 @@ func newTrie(entries []entry) (trie, error) {
 	if len(entries) == 0 {
 		return trie{}, nil
 	}
-	slices.SortFunc(entries, func(a, b entry) int {
-		if a.text < b.text {
-			return -1
-		}
-		return 1
-	})
-	var b trieBuilder
-	b.grow()
-	b.grow()
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.text, b.text) })
+	nodes := []trieNode{{id: -1}}
+	placer := charsmap.NewPlacer()
+	for i := range uint32(255) {
+		placer.Take(i + 1)
+	}
 	type subtree struct {
-		node          int32
+		node          uint32
 		lo, hi, depth int // entries that begin with the bytes that lead to node
 	}
 	stack := []subtree{{0, 0, len(entries), 0}}
@@ -60,7 +60,7 @@ func newTrie(entries []entry) (trie, error) {
 		t := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if e := entries[t.lo]; len(e.text) == t.depth {
-			b.nodes[t.node].id, b.nodes[t.node].score = e.id, e.score
+			nodes[t.node].id, nodes[t.node].score = e.id, e.score
 			t.lo++
 		}
 		if t.lo == t.hi {
@@ -72,81 +72,28 @@ func newTrie(entries []entry) (trie, error) {
 				labels = append(labels, c)
 			}
 		}
-		base, err := b.place(labels)
-		if err != nil {
-			return trie{}, err
+		const maxTries = 64 // more tries save little memory
+		base := placer.Place(labels, maxTries)
+		if placer.Len() > maxTrieNodes {
+			return trie{}, fmt.Errorf("pieces need a trie of more than %d nodes", maxTrieNodes)
 		}
-		b.nodes[t.node].link |= uint32(base) << linkShift
+		for len(nodes) < placer.Len() {
+			nodes = append(nodes, trieNode{id: -1})
+		}
+		nodes[t.node].link |= base << linkShift
 		for lo := t.lo; lo < t.hi; {
 			c := entries[lo].text[t.depth]
 			hi := lo + 1
 			for hi < t.hi && entries[hi].text[t.depth] == c {
 				hi++
 			}
-			child := base ^ int32(c)
-			b.nodes[child].link = linkUsed | uint32(c)
+			child := base ^ uint32(c)
+			nodes[child].link = linkUsed | uint32(c)
 			stack = append(stack, subtree{child, lo, hi, t.depth + 1})
 			lo = hi
 		}
 	}
-	return trie{slices.Clip(b.nodes)}, nil
-}
-
-// trieBuilder places nodes. The free ones after block 0 form a circular list that node 0 begins.
-type trieBuilder struct {
-	nodes      []trieNode
-	next, prev []int32
-	isBase     []bool
-}
-
-// grow adds a block of 256 free nodes.
-func (b *trieBuilder) grow() {
-	start := int32(len(b.nodes))
-	for i := start; i < start+256; i++ {
-		b.nodes = append(b.nodes, trieNode{id: -1})
-		b.next, b.prev, b.isBase = append(b.next, 0), append(b.prev, 0), append(b.isBase, false)
-		if start > 0 {
-			last := b.prev[0]
-			b.next[last], b.prev[i] = i, last
-			b.next[i], b.prev[0] = 0, i
-		}
-	}
-}
-
-// place takes a free node for each of the bytes, which are sorted, and returns their base.
-func (b *trieBuilder) place(bytes []byte) (int32, error) {
-	const maxTries = 64 // more tries save little memory
-	base, found := int32(0), false
-	for f, tries := b.next[0], 0; f != 0 && tries < maxTries; f, tries = b.next[f], tries+1 {
-		if base = f ^ int32(bytes[0]); !b.isBase[base] && b.isFree(base, bytes[1:]) {
-			found = true
-			break
-		}
-	}
-	if !found {
-		base = int32(len(b.nodes))
-		if base+256 > maxTrieNodes {
-			return 0, fmt.Errorf("pieces need a trie of more than %d nodes", maxTrieNodes)
-		}
-		b.grow()
-	}
-	b.isBase[base] = true
-	for _, c := range bytes {
-		i := base ^ int32(c)
-		b.next[b.prev[i]], b.prev[b.next[i]] = b.next[i], b.prev[i]
-		b.next[i] = i // not free
-	}
-	return base, nil
-}
-
-// isFree reports whether the children of base by bytes are free.
-func (b *trieBuilder) isFree(base int32, bytes []byte) bool {
-	for _, c := range bytes {
-		if i := base ^ int32(c); b.next[i] == i {
-			return false
-		}
-	}
-	return true
+	return trie{slices.Clip(nodes)}, nil
 }
 
 // child returns the child of n by c, or nil.

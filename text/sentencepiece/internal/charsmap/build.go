@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -125,14 +126,17 @@ func (g *graph) doubleArray() ([]uint32, error) {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return len(g.states[b]) - len(g.states[a]) })
-	p := placer{}
-	p.grow()
-	p.used[0], p.isBase[0] = true, true // the root, which looks like a child of base 0 by byte 0
+	p := NewPlacer() // in which the root looks like a child of base 0 by byte 0
 	bases := make([]uint32, len(g.states))
+	var labels []byte
 	for _, state := range order {
-		bases[state] = p.place(g.states[state])
+		labels = labels[:0]
+		for _, t := range g.states[state] {
+			labels = append(labels, t.by)
+		}
+		bases[state] = p.Place(labels, math.MaxInt)
 	}
-	nodes := make([]uint32, len(p.used))
+	nodes := make([]uint32, p.Len())
 	link := func(i uint32, state int32) error {
 		switch offset := i ^ bases[state]; {
 		case offset < 1<<21:
@@ -167,58 +171,13 @@ func (g *graph) doubleArray() ([]uint32, error) {
 	return nodes, nil
 }
 
-// placer assigns the nodes of a double array, in blocks of 256.
-type placer struct {
-	used      []bool
-	isBase    []bool
-	firstFree int // all nodes before it are used
-}
-
-// grow adds a block.
-func (p *placer) grow() {
-	p.used = append(p.used, make([]bool, 256)...)
-	p.isBase = append(p.isBase, make([]bool, 256)...)
-}
-
-// place returns the base of a state and marks its nodes as used.
-func (p *placer) place(transitions []transition) uint32 {
-	for ; p.firstFree < len(p.used) && p.used[p.firstFree]; p.firstFree++ {
-	}
-	fits := func(base uint32) bool {
-		if p.isBase[base] {
-			return false
-		}
-		for _, t := range transitions {
-			if p.used[base^uint32(t.by)] {
-				return false
-			}
-		}
-		return true
-	}
-	base := uint32(len(p.used))
-	for i := p.firstFree; i < len(p.used); i++ {
-		if b := uint32(i) ^ uint32(transitions[0].by); !p.used[i] && fits(b) {
-			base = b
-			break
-		}
-	}
-	if int(base) == len(p.used) {
-		p.grow()
-	}
-	p.isBase[base] = true
-	for _, t := range transitions {
-		p.used[base^uint32(t.by)] = true
-	}
-	return base
-}
-
 // markFree makes the free nodes children of a base that no state has, so that no byte leads to
 // them. A block with a free node has such a base, because each base has a child.
-func (p *placer) markFree(nodes []uint32) {
+func (p *Placer) markFree(nodes []uint32) {
 	for block := 0; block < len(nodes); block += 256 {
 		unused := slices.Index(p.isBase[block:block+256], false)
 		for i := range 256 {
-			if !p.used[block+i] {
+			if p.free(uint32(block + i)) {
 				nodes[block+i] = uint32(i ^ unused)
 			}
 		}

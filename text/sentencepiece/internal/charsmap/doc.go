@@ -3,4 +3,5 @@
 //
 //	charsmap.go  decodes a map and looks up text
 //	build.go     builds a map from rules
+//	placer.go    assigns the nodes of a double array
 package charsmap
