@@ -19,23 +19,8 @@ func (t *Tokenizer) EncodeSample(dst []int32, s string, p float64, random *rand.
 	if !(p >= 0 && p <= 1) {
 		panic(fmt.Sprintf("bpe: dropout probability %v, expected 0 to 1", p))
 	}
-	if s == "" || p == 0 {
+	if p == 0 {
 		return t.Encode(dst, s)
 	}
-	drop := dropout.New(p, random)
-	e := t.encoders.Get().(*wordEncoder)
-	e.text = append(append(e.text[:0], ' '), s...)
-	for unread := e.text; len(unread) > 0; {
-		n := wordLen(unread)
-		word := unread[:n]
-		unread = unread[n:]
-		start := len(dst)
-		dst = e.encodeCached(dst, word, t)
-		// Most words lose no merge and have the ids of Encode, which may be cached.
-		if merges := len(word) - (len(dst) - start); drop.Any(merges) {
-			dst = e.encode(dst[:start], word, t, drop)
-		}
-	}
-	t.release(e)
-	return dst
+	return t.encode(dst, s, dropout.New(p, random))
 }

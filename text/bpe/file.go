@@ -1,10 +1,10 @@
 package bpe
 
 import (
-	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
+
+	"tfm/text/internal/varint"
 )
 
 // Magic begins an encoded Tokenizer. The format version follows in one byte.
@@ -30,57 +30,27 @@ func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 // rejects anything that MarshalBinary cannot produce, and allocates at most 8 MB, for the cache,
 // plus 100 bytes for each byte of data.
 func Unmarshal(data []byte) (*Tokenizer, error) {
-	body, ok := bytes.CutPrefix(data, []byte(Magic))
-	switch {
-	case !ok:
-		return nil, fmt.Errorf("begins with %q, expected %q", data[:min(len(data), len(Magic))], Magic)
-	case len(body) == 0:
-		return nil, errTruncated
-	case body[0] != version:
-		return nil, fmt.Errorf("version %d, expected %d", body[0], version)
-	}
-	r := bytes.NewReader(body[1:])
-	count, err := readUvarint(r)
-	if err != nil {
-		return nil, err
-	}
-	if count > uint64(r.Len()/2) { // a merge has two ids of at least a byte each
-		return nil, fmt.Errorf("header declares %d merges, %d bytes follow", count, r.Len())
+	d := varint.New(data, Magic, version)
+	count := d.Number()
+	if count > uint64(len(d.Data)/2) { // a merge has two ids of at least a byte each
+		return nil, fmt.Errorf("header declares %d merges, %d bytes follow", count, len(d.Data))
 	}
 	merges := make([]pair, count)
 	for k := range merges {
-		left, err := readUvarint(r)
-		if err != nil {
-			return nil, fmt.Errorf("merge %d of %d: %w", k, count, err)
-		}
-		right, err := readUvarint(r)
-		if err != nil {
-			return nil, fmt.Errorf("merge %d of %d: %w", k, count, err)
+		left, right := d.Number(), d.Number()
+		if d.Err != nil {
+			return nil, fmt.Errorf("merge %d of %d: %w", k, count, d.Err)
 		}
 		if id := uint64(firstMerge + k); left >= id || right >= id {
 			return nil, fmt.Errorf("merge %d joins ids %d and %d, expected less than %d", k, left, right, id)
 		}
 		merges[k] = pair{int32(left), int32(right)}
 	}
-	if r.Len() > 0 {
-		return nil, fmt.Errorf("found %d bytes after %d merges, expected the end", r.Len(), count)
+	switch {
+	case d.Err != nil:
+		return nil, d.Err
+	case len(d.Data) > 0:
+		return nil, fmt.Errorf("found %d bytes after %d merges, expected the end", len(d.Data), count)
 	}
 	return newTokenizer(merges)
-}
-
-var errTruncated = errors.New("truncated")
-
-// readUvarint reads a number, which must have its shortest form.
-func readUvarint(r *bytes.Reader) (uint64, error) {
-	before := r.Len()
-	x, err := binary.ReadUvarint(r)
-	switch {
-	case err != nil && r.Len() == 0:
-		return 0, errTruncated
-	case err != nil:
-		return 0, err
-	case before-r.Len() != len(binary.AppendUvarint(nil, x)):
-		return 0, fmt.Errorf("number %d is not in its shortest form", x)
-	}
-	return x, nil
 }

@@ -35,13 +35,6 @@ type Tokenizer struct {
 // pair is the ids of two adjacent symbols.
 type pair struct{ left, right int32 }
 
-func (p pair) before(q pair) bool {
-	if p.left != q.left {
-		return p.left < q.left
-	}
-	return p.right < q.right
-}
-
 // newTokenizer returns the tokenizer with these merges. The error names the first invalid merge.
 func newTokenizer(merges []pair) (*Tokenizer, error) {
 	b := &Tokenizer{
@@ -88,7 +81,10 @@ func (t *Tokenizer) Merges() [][2]int32 {
 
 // Encode implements text.Tokenizer. It puts a space before s, so that a word has the same pieces at
 // the start of a sentence as within it. It takes time linear in the length of s.
-func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
+func (t *Tokenizer) Encode(dst []int32, s string) []int32 { return t.encode(dst, s, nil) }
+
+// encode appends the ids of s. drop may be nil.
+func (t *Tokenizer) encode(dst []int32, s string, drop *dropout.Merges) []int32 {
 	if s == "" {
 		return dst
 	}
@@ -96,17 +92,19 @@ func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
 	e.text = append(append(e.text[:0], ' '), s...)
 	for unread := e.text; len(unread) > 0; {
 		n := wordLen(unread)
-		dst = e.encodeCached(dst, unread[:n], t)
+		word := unread[:n]
 		unread = unread[n:]
+		start := len(dst)
+		dst = e.encodeCached(dst, word, t)
+		// Most words lose no merge and have the ids of Encode, which may be cached.
+		if drop != nil && drop.Any(len(word)-(len(dst)-start)) {
+			dst = e.encode(dst[:start], word, t, drop)
+		}
 	}
-	t.release(e)
-	return dst
-}
-
-func (t *Tokenizer) release(e *wordEncoder) {
 	if cap(e.text) <= 1<<16 { // memory of longer texts is freed
 		t.encoders.Put(e)
 	}
+	return dst
 }
 
 // Decode implements text.Tokenizer. It removes the space that Encode adds, so that

@@ -50,7 +50,7 @@ func slowMerges(n int, lines []string) []pair {
 		}
 		var best pair
 		for p, n := range pairs {
-			if m := pairs[best]; n > m || n == m && p.before(best) {
+			if m := pairs[best]; n > m || n == m && (p.left < best.left || p.left == best.left && p.right < best.right) {
 				best = p
 			}
 		}

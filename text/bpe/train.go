@@ -1,6 +1,7 @@
 package bpe
 
 import (
+	"cmp"
 	"fmt"
 
 	"tfm/text"
@@ -118,7 +119,7 @@ func (f queuedPair) before(g queuedPair) bool {
 	if f.count != g.count {
 		return f.count > g.count
 	}
-	return f.pair.before(g.pair)
+	return cmp.Or(f.pair.left-g.pair.left, f.pair.right-g.pair.right) < 0
 }
 
 func newMerger(t *Trainer) *merger {

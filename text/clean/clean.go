@@ -139,19 +139,15 @@ func (c *cleaner) learn(ctx context.Context) error {
 	if len(l.ratios.classes) == 0 && c.Ratio > 0 {
 		c.report.Unjudged = append(c.report.Unjudged, Ratio)
 	}
-	switch {
-	case c.Misaligned == 0 || c.Keep[Misaligned]:
-	case len(c.sample.pairs) < minLexicalPairs:
-		c.report.Unjudged = append(c.report.Unjudged, Misaligned)
-	default:
+	if c.Misaligned > 0 && !c.Keep[Misaligned] {
 		lexical := new(lexical)
 		ok, err := lexical.learn(ctx, c)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if ok {
+		case ok:
 			l.lexical = lexical
-		} else {
+		default:
 			c.report.Unjudged = append(c.report.Unjudged, Misaligned)
 		}
 	}

@@ -16,9 +16,11 @@ const minLexicalPairs = 1000
 // iterations is the number of iterations of expectation-maximization.
 const iterations = 3
 
-// learn learns from the pairs of the sample of c, at least minLexicalPairs. It reports whether that
-// is enough to judge pairs.
+// learn learns from the pairs of the sample of c. It reports whether that is enough to judge pairs.
 func (l *lexical) learn(ctx context.Context, c *cleaner) (ok bool, err error) {
+	if len(c.sample.pairs) < minLexicalPairs {
+		return false, nil
+	}
 	l.count(c.sample.pairs)
 	pairs, decoys := l.withDecoys(c.sample.pairs, c.plausible)
 	all := slices.Concat(pairs, decoys)

@@ -1,5 +1,7 @@
 package clean
 
+import "slices"
+
 // length reports a side that is too short or too long, or that has a word that is too long.
 func (c *cleaner) length(p *pair) bool {
 	if p.Long {
@@ -16,15 +18,6 @@ func (c *cleaner) length(p *pair) bool {
 // copied reports sides with the same words, up to case and punctuation. Sides without letters, such
 // as a number, are no copies.
 func (c *cleaner) copied(p *pair) bool {
-	if len(p.src.words) != len(p.tgt.words) {
-		return false
-	}
-	letters := false
-	for i, w := range p.src.words {
-		if w != p.tgt.words[i] {
-			return false
-		}
-		letters = letters || !w.isNumber()
-	}
-	return letters
+	hasLetters := func(w word) bool { return !w.isNumber() }
+	return slices.Equal(p.src.words, p.tgt.words) && slices.ContainsFunc(p.src.words, hasLetters)
 }

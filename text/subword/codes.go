@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -53,43 +54,59 @@ func NewCodes(version Version, merges [][2]string) (*Codes, error) {
 	if versionLines[version] == "" {
 		return nil, fmt.Errorf("version %d, expected %d or %d", version, Version01, Version02)
 	}
-	if len(merges) > maxCodes {
-		return nil, fmt.Errorf("%d merges, expected up to %d", len(merges), maxCodes)
-	}
-	c := &Codes{version: version, lines: merges, symbols: map[string]int32{}, merges: make(map[pair]merge, len(merges)),
-		parts: make(map[string][2]string, len(merges))}
+	c := newCodes(version)
 	for i, m := range merges {
-		if err := checkMerge(m); err != nil {
+		if err := c.add(m); err != nil {
 			return nil, fmt.Errorf("merge %d: %w", i+1, err)
 		}
-		p := pair{c.intern(m[0]), c.intern(m[1])}
-		if _, ok := c.merges[p]; !ok {
-			c.merges[p] = merge{int32(i), c.intern(m[0] + m[1])}
+	}
+	return c.end(), nil
+}
+
+// newCodes returns codes without merges. Add adds them, and end must follow.
+func newCodes(version Version) *Codes {
+	return &Codes{version: version, symbols: map[string]int32{}, merges: map[pair]merge{}, parts: map[string][2]string{}}
+}
+
+func (c *Codes) add(m [2]string) error {
+	if len(c.lines) == maxCodes {
+		return fmt.Errorf("found more than %d merges", maxCodes)
+	}
+	for _, s := range m {
+		if err := checkText(s, "symbol"); err != nil {
+			return err
 		}
 	}
-	// Of several merges that make a symbol, subword-nmt reverses the one whose last line is the
-	// first.
-	seen := make(map[[2]string]bool, len(merges))
-	for i := len(merges) - 1; i >= 0; i-- {
-		if m := merges[i]; !seen[m] {
+	p := pair{c.intern(m[0]), c.intern(m[1])}
+	if _, ok := c.merges[p]; !ok {
+		c.merges[p] = merge{int32(len(c.lines)), c.intern(m[0] + m[1])}
+	}
+	c.lines = append(c.lines, m)
+	return nil
+}
+
+// end sets the parts. Of several merges that make a symbol, subword-nmt reverses the one whose last
+// line is the first.
+func (c *Codes) end() *Codes {
+	seen := make(map[[2]string]bool, len(c.lines))
+	for _, m := range slices.Backward(c.lines) {
+		if !seen[m] {
 			seen[m] = true
 			c.parts[m[0]+m[1]] = m
 		}
 	}
-	return c, nil
+	return c
 }
 
-// checkMerge reports an invalid merge.
-func checkMerge(m [2]string) error {
-	for _, s := range m {
-		switch {
-		case s == "" || strings.ContainsAny(s, " \n"):
-			return fmt.Errorf("found symbol %q, expected characters without spaces", s)
-		case len(s) > maxSymbol:
-			return fmt.Errorf("found a symbol of %d bytes, expected up to %d", len(s), maxSymbol)
-		case !utf8.ValidString(s):
-			return fmt.Errorf("found symbol %q, expected valid UTF-8", s)
-		}
+// checkText reports an invalid symbol or piece.
+func checkText(s, kind string) error {
+	switch {
+	case s == "" || strings.ContainsAny(s, " \n"):
+		return fmt.Errorf("found %s %q, expected characters without spaces", kind, s)
+	case len(s) > maxSymbol:
+		return fmt.Errorf("found a %s of %d bytes, expected up to %d", kind, len(s), maxSymbol)
+	case !utf8.ValidString(s):
+		return fmt.Errorf("found %s %q, expected valid UTF-8", kind, s)
 	}
 	return nil
 }
@@ -105,33 +122,23 @@ func (c *Codes) intern(s string) int32 {
 
 // ReadCodes reads a file of codes, which errors name.
 func ReadCodes(r io.Reader, name string) (*Codes, error) {
-	version := Version01
-	var merges [][2]string
+	c := newCodes(Version01)
 	err := eachLine(r, name, func(n int, line string) error {
 		if n == 1 && strings.HasPrefix(line, "#version:") {
 			var err error
-			version, err = parseVersion(line)
+			c.version, err = parseVersion(line)
 			return err
 		}
 		fields := strings.Split(strings.Trim(line, "\r "), " ")
 		if len(fields) != 2 || fields[0] == "" {
 			return fmt.Errorf("found %s, expected two symbols with a space between them", describe(line, len(fields)))
 		}
-		m := [2]string{fields[0], fields[1]}
-		if len(merges) == maxCodes {
-			return fmt.Errorf("found more than %d merges", maxCodes)
-		}
-		merges = append(merges, m)
-		return checkMerge(m)
+		return c.add([2]string{fields[0], fields[1]})
 	})
 	if err != nil {
 		return nil, err
 	}
-	c, err := NewCodes(version, merges)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return c, nil
+	return c.end(), nil
 }
 
 // describe describes an invalid line with a number of fields.

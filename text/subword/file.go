@@ -1,10 +1,11 @@
 package subword
 
 import (
-	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
+	"math"
+
+	"tfm/text/internal/varint"
 )
 
 // Magic begins an encoded Tokenizer. The format version follows in one byte.
@@ -43,34 +44,26 @@ func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 // rejects anything that MarshalBinary cannot produce, and allocates at most 200 bytes for each byte
 // of data.
 func Unmarshal(data []byte) (*Tokenizer, error) {
-	body, ok := bytes.CutPrefix(data, []byte(Magic))
-	switch {
-	case !ok:
-		return nil, fmt.Errorf("begins with %q, expected %q", data[:min(len(data), len(Magic))], Magic)
-	case len(body) < 2:
-		return nil, errTruncated
-	case body[0] != fileVersion:
-		return nil, fmt.Errorf("version %d, expected %d", body[0], fileVersion)
-	}
-	d := decoder{data: body[2:]}
-	if n := d.number(); n > 0 {
+	d := varint.New(data, Magic, fileVersion)
+	version := Version(min(d.Number(), math.MaxUint8))
+	if n := d.Number(); n > 0 {
 		return nil, fmt.Errorf("found %d glossaries, expected none", n)
 	}
 	var merges [][2]string
-	for range d.count() {
-		merges = append(merges, [2]string{d.string(), d.string()})
+	for range count(d) {
+		merges = append(merges, [2]string{d.String(), d.String()})
 	}
 	var entries []Entry
-	for range d.count() {
-		entries = append(entries, Entry{d.string(), int64(d.number())})
+	for range count(d) {
+		entries = append(entries, Entry{d.String(), int64(d.Number())})
 	}
 	switch {
-	case d.err != nil:
-		return nil, d.err
-	case len(d.data) > 0:
-		return nil, fmt.Errorf("found %d bytes after the vocabulary, expected the end", len(d.data))
+	case d.Err != nil:
+		return nil, d.Err
+	case len(d.Data) > 0:
+		return nil, fmt.Errorf("found %d bytes after the vocabulary, expected the end", len(d.Data))
 	}
-	c, err := NewCodes(Version(body[1]), merges)
+	c, err := NewCodes(version, merges)
 	if err != nil {
 		return nil, err
 	}
@@ -81,54 +74,12 @@ func Unmarshal(data []byte) (*Tokenizer, error) {
 	return New(c, v), nil
 }
 
-var errTruncated = errors.New("truncated")
-
-// decoder decodes numbers and strings from data. After the first error, all are 0 and empty.
-type decoder struct {
-	data []byte
-	err  error
-}
-
-func (d *decoder) fail(err error) {
-	if d.err == nil {
-		d.err, d.data = err, nil
-	}
-}
-
-// number decodes a number, which must have its shortest form.
-func (d *decoder) number() uint64 {
-	x, n := binary.Uvarint(d.data)
-	switch {
-	case d.err != nil:
-		return 0
-	case n == 0:
-		d.fail(errTruncated)
-		return 0
-	case n < 0 || n != len(binary.AppendUvarint(nil, x)):
-		d.fail(errors.New("found a number that is not in its shortest form of 64 bits"))
-		return 0
-	}
-	d.data = d.data[n:]
-	return x
-}
-
-// count decodes the number of strings that follow.
-func (d *decoder) count() int {
-	n := d.number()
-	if n > uint64(len(d.data)) { // a string has at least a byte for its length
-		d.fail(fmt.Errorf("found %d strings, %d bytes follow", n, len(d.data)))
+// count decodes the number of strings that follow, at most one for each byte.
+func count(d *varint.Decoder) int {
+	n := d.Number()
+	if n > uint64(len(d.Data)) { // a string has at least a byte for its length
+		d.Err, d.Data = fmt.Errorf("found %d strings, %d bytes follow", n, len(d.Data)), nil
 		return 0
 	}
 	return int(n)
-}
-
-func (d *decoder) string() string {
-	n := d.number()
-	if n > uint64(len(d.data)) {
-		d.fail(errTruncated)
-		return ""
-	}
-	s := string(d.data[:n])
-	d.data = d.data[n:]
-	return s
 }

@@ -169,7 +169,7 @@ func (e *encoder) apply(i int32) {
 // lacks it, the segments into which reversing merges splits it. isLast reports whether it ends the
 // word.
 func (e *encoder) appendKnown(s string, offset int, isLast bool) {
-	if e.vocabulary.has(s, isLast) {
+	if e.vocabulary.find(s, isLast) >= 0 {
 		e.list = append(e.list, offset+len(s))
 		return
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Entry is a piece and its count in the segmented corpus.
@@ -41,13 +40,10 @@ func NewVocabulary(entries []Entry, threshold int64) (*Vocabulary, error) {
 }
 
 func (v *Vocabulary) add(x Entry, threshold int64) error {
+	err := checkText(x.Piece, "piece")
 	switch _, ok := v.index[x.Piece]; {
-	case x.Piece == "" || strings.ContainsAny(x.Piece, " \n"):
-		return fmt.Errorf("found piece %q, expected characters without spaces", x.Piece)
-	case len(x.Piece) > maxSymbol:
-		return fmt.Errorf("found a piece of %d bytes, expected up to %d", len(x.Piece), maxSymbol)
-	case !utf8.ValidString(x.Piece):
-		return fmt.Errorf("found piece %q, expected valid UTF-8", x.Piece)
+	case err != nil:
+		return err
 	case ok:
 		return fmt.Errorf("found piece %q again", x.Piece)
 	case x.Count < 0:
@@ -102,9 +98,6 @@ func (v *Vocabulary) Write(w io.Writer) error {
 
 // Len returns the number of pieces.
 func (v *Vocabulary) Len() int { return len(v.entries) }
-
-// has reports whether the vocabulary has a segment, with a joint unless it is the last of its word.
-func (v *Vocabulary) has(segment string, isLast bool) bool { return v.find(segment, isLast) >= 0 }
 
 // find returns the index of a segment, with a joint unless it is the last of its word, or -1.
 func (v *Vocabulary) find(segment string, isLast bool) int32 {

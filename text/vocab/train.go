@@ -24,20 +24,17 @@ func (t *Trainer) Threshold(joint bool) int64 {
 // Train returns tokenizers of size ids each, or fewer if the corpus has too few merges: a joint
 // one, or one for each side. It fails if size is less than bpe.MinSize.
 func (t *Trainer) Train(size int, joint bool) (Tokenizers, error) {
+	trainers := []*bpe.Trainer{t.words.Source(), t.words.Target()}
 	if joint {
-		both, err := t.words.Joint().Train(size)
+		trainers = []*bpe.Trainer{t.words.Joint()}
+	}
+	var learned []text.Tokenizer
+	for _, trainer := range trainers {
+		tokenizer, err := trainer.Train(size)
 		if err != nil {
 			return Tokenizers{}, err
 		}
-		return Tokenizers{both, both}, nil
+		learned = append(learned, tokenizer)
 	}
-	src, err := t.words.Source().Train(size)
-	if err != nil {
-		return Tokenizers{}, err
-	}
-	tgt, err := t.words.Target().Train(size)
-	if err != nil {
-		return Tokenizers{}, err
-	}
-	return Tokenizers{src, tgt}, nil
+	return Tokenizers{learned[0], learned[len(learned)-1]}, nil
 }
