@@ -145,37 +145,31 @@ func (h Header) Encode() (map[string]string, error) {
 // Load is safe on untrusted files: it allocates at most 32 bytes for each byte of the file, plus at
 // most 16 MB to describe 2,000 layers and 256 MB for the table of positions.
 func Load(path string, gradients bool) (File, error) {
-	s, err := safetensors.Open(path)
-	if err != nil {
-		return File{}, err
-	}
-	defer s.Close()
-	if err := s.Verify(); errors.Is(err, safetensors.ErrNoChecksum) {
-		return File{}, fmt.Errorf("%s: no checksum: not written by tfm, or damaged", path)
-	} else if err != nil {
-		return File{}, err
-	}
-	f, err := readFile(s, gradients)
-	if err != nil {
-		return File{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return f, nil
+	return loadPart(path, true, func(s *safetensors.File, h Header) (File, error) { return readFile(s, h, gradients) })
 }
 
 // LoadHeader reads the header of the model file at path without its weights. It checks the
 // safetensors header against the file's size, and the configuration, but not the checksum, which
 // covers the whole file: a damaged character of the metadata can pass unnoticed.
 func LoadHeader(path string) (Header, error) {
-	return loadPart(path, func(_ *safetensors.File, h Header) (Header, error) { return h, nil })
+	return loadPart(path, false, func(_ *safetensors.File, h Header) (Header, error) { return h, nil })
 }
 
-// loadPart returns the part of the model file at path that read reads. Its errors name the file.
-func loadPart[T any](path string, read func(*safetensors.File, Header) (T, error)) (part T, err error) {
+// loadPart returns the part of the model file at path that read reads, after it verified the
+// checksum if verify is true. Its errors name the file.
+func loadPart[T any](path string, verify bool, read func(*safetensors.File, Header) (T, error)) (part T, err error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
 		return part, err
 	}
 	defer s.Close()
+	if verify {
+		if err := s.Verify(); errors.Is(err, safetensors.ErrNoChecksum) {
+			return part, fmt.Errorf("%s: no checksum: not written by tfm, or damaged", path)
+		} else if err != nil {
+			return part, err
+		}
+	}
 	h, err := DecodeHeader(s.Metadata())
 	if err == nil {
 		part, err = read(s, h)
@@ -190,7 +184,7 @@ func loadPart[T any](path string, read func(*safetensors.File, Header) (T, error
 // has the checks of LoadHeader, so it verifies neither the checksum nor the content of the
 // tokenizers.
 func LoadTokenizers(path string) (map[string][]byte, error) {
-	return loadPart(path, func(s *safetensors.File, _ Header) (map[string][]byte, error) { return Tokenizers(s) })
+	return loadPart(path, false, func(s *safetensors.File, _ Header) (map[string][]byte, error) { return Tokenizers(s) })
 }
 
 // DecodeHeader returns the header in the metadata of a model file or a checkpoint.
@@ -299,11 +293,7 @@ func ParamTensors(s Tensors, params []*layer.Param, prefix string) ([]safetensor
 	return tensors, nil
 }
 
-func readFile(s *safetensors.File, gradients bool) (File, error) {
-	h, err := DecodeHeader(s.Metadata())
-	if err != nil {
-		return File{}, err
-	}
+func readFile(s *safetensors.File, h Header, gradients bool) (File, error) {
 	m, err := New(h.Config)
 	if err != nil {
 		return File{}, err

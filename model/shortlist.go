@@ -152,7 +152,7 @@ func ReadShortlist(find func(name string) (t safetensors.Tensor, found bool), c 
 // LoadShortlist reads the Shortlist of the model file at path, nil if it has none. It has the
 // checks of LoadHeader, so it does not verify the checksum.
 func LoadShortlist(path string) (*Shortlist, error) {
-	return loadPart(path, func(s *safetensors.File, h Header) (*Shortlist, error) { return ReadShortlist(s.Tensor, h.Config) })
+	return loadPart(path, false, func(s *safetensors.File, h Header) (*Shortlist, error) { return ReadShortlist(s.Tensor, h.Config) })
 }
 
 // Equal reports whether s and o have the same lists, or are both nil.

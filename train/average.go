@@ -13,24 +13,16 @@ import (
 // paper does with its last checkpoints (section 6.1). It adds 1/n of each file's weights in the
 // order of paths. It needs the memory of a second model. After each file it calls report, if that
 // is not nil, with the number of files so far. A file whose configuration differs from t's is an
-// error; the weights are then unspecified.
-func Average(t *model.Transformer, paths []string, report func(done int)) error {
+// error, and so is the end of ctx before the next file; the weights are then unspecified.
+func Average(ctx context.Context, t *model.Transformer, paths []string, report func(done int)) error {
 	if len(paths) == 0 {
 		return errors.New("train: found no checkpoints to average, expected at least one")
 	}
-	return average(context.Background(), t, paths, report)
-}
-
-// errInterrupted is returned by functions whose ctx ended.
-var errInterrupted = errors.New("interrupted")
-
-// average is Average with a ctx. When ctx ends, it returns errInterrupted before the next file.
-func average(ctx context.Context, t *model.Transformer, paths []string, report func(done int)) error {
 	clear(t.Params.W)
 	weights := make([]float32, len(t.Params.W))
 	for i, path := range paths {
 		if ctx.Err() != nil {
-			return errInterrupted
+			return ctx.Err()
 		}
 		if err := readWeights(path, t, weights); err != nil {
 			return err

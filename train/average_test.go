@@ -27,7 +27,7 @@ func TestAverageIsTheMean(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Average(m, paths, nil); err != nil {
+	if err := Average(context.Background(), m, paths, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, w := range m.Params.W { // three roundings of values up to about 1
@@ -37,9 +37,9 @@ func TestAverageIsTheMean(t *testing.T) {
 	}
 	other := smallConfig()
 	other.Heads = 4
-	wantError(t, Average(newModel(t, other), paths, nil), paths[0], "heads is 2, expected 4")
-	wantError(t, Average(m, nil, nil), "no checkpoints")
-	wantError(t, Average(m, []string{filepath.Join(dir, "none")}, nil), "none")
+	wantError(t, Average(context.Background(), newModel(t, other), paths, nil), paths[0], "heads is 2, expected 4")
+	wantError(t, Average(context.Background(), m, nil, nil), "no checkpoints")
+	wantError(t, Average(context.Background(), m, []string{filepath.Join(dir, "none")}, nil), "none")
 }
 
 // The average is kept if and only if its validation is better than the best.
@@ -65,7 +65,7 @@ func TestRunAverages(t *testing.T) {
 		})
 		want := newModel(t, smallConfig())
 		if kept {
-			if err := Average(want, []string{checkpointPath(o.Dir, 4), checkpointPath(o.Dir, 5), checkpointPath(o.Dir, 6)}, nil); err != nil {
+			if err := Average(context.Background(), want, []string{checkpointPath(o.Dir, 4), checkpointPath(o.Dir, 5), checkpointPath(o.Dir, 6)}, nil); err != nil {
 				t.Fatal(err)
 			}
 		} else if err := open(t, checkpointPath(o.Dir, 6)).Weights(want.Params); err != nil {

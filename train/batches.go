@@ -131,9 +131,6 @@ func (b *Batches) alloc() {
 // Len returns the number of batches of the current epoch.
 func (b *Batches) Len() int { return len(b.bounds) }
 
-// UsedPairs returns the number of pairs of an epoch.
-func (b *Batches) UsedPairs() int { return len(b.used) }
-
 // clone returns a Batches of the same pairs with its own memory.
 func (b *Batches) clone() *Batches {
 	c := *b

@@ -218,8 +218,8 @@ func TestBatchesSkipPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.UsedPairs() != 1 || b.TooLong != 2 || b.Empty != 3 {
-		t.Errorf("UsedPairs, TooLong, Empty = %d, %d, %d, want 1, 2, 3", b.UsedPairs(), b.TooLong, b.Empty)
+	if len(b.used) != 1 || b.TooLong != 2 || b.Empty != 3 {
+		t.Errorf("used pairs, TooLong, Empty = %d, %d, %d, want 1, 2, 3", len(b.used), b.TooLong, b.Empty)
 	}
 	_, err = NewBatches(p, 10, 10, 1)
 	wantError(t, err, "10 target tokens", "maximum length 10")

@@ -99,7 +99,7 @@ func TestAverageOfAverages(t *testing.T) {
 		t.Fatalf("result %+v, want 3 averaged", r)
 	}
 	want := newModel(t, smallConfig())
-	if err := Average(want, []string{checkpointPath(o.Dir, 2), checkpointPath(o.Dir, 4), checkpointPath(o.Dir, 6)}, nil); err != nil {
+	if err := Average(context.Background(), want, []string{checkpointPath(o.Dir, 2), checkpointPath(o.Dir, 4), checkpointPath(o.Dir, 6)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	wantSameWeights(t, "average", m.Params.W, want.Params.W)

@@ -24,7 +24,7 @@ func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 			current = 0
 			v, better, err := r.average(ctx, paths)
 			switch {
-			case errors.Is(err, errInterrupted):
+			case err != nil && errors.Is(err, ctx.Err()):
 				result.Reason = Interrupted
 			case err != nil:
 				return Result{}, err
@@ -62,14 +62,14 @@ func (r *run) checkpointsToAverage() ([]string, error) {
 
 // average puts the mean of the checkpoints into the model and validates it. It reports whether the
 // mean is better than the best validation, by BLEU or by NLL; without validation pairs it reports
-// true. When ctx ends, it returns errInterrupted.
+// true. When ctx ends, it returns its error.
 func (r *run) average(ctx context.Context, paths []string) (v Validation, better bool, err error) {
-	if err := average(ctx, r.t, paths, nil); err != nil || r.valid == nil {
+	if err := Average(ctx, r.t, paths, nil); err != nil || r.valid == nil {
 		return v, err == nil, err
 	}
 	v, done := r.valid.run(ctx, r.state.Step)
 	if !done {
-		return v, false, errInterrupted
+		return v, false, ctx.Err()
 	}
 	better = v.averageBetterThan(r.state.Best)
 	r.send(r.valid.event(Event{Kind: Averaged, Valid: v, Best: better, Checkpoints: len(paths)}))

@@ -62,7 +62,7 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.pairs, l.TooLong, l.Empty = b.UsedPairs(), b.TooLong, b.Empty
+		l.pairs, l.TooLong, l.Empty = len(b.used), b.TooLong, b.Empty
 		l.tokens.add(b, c.TgtVocab)
 		l.MaxSrc, l.MaxTgt, l.newBuffer = b.MaxSrc, b.MaxTgt, b.buffer
 		l.fingerprint = d.Train.fingerprint()
@@ -103,7 +103,7 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 			return err
 		}
 		b.selectPairs(l.maxLen)
-		l.pairs, l.TooLong, l.Empty = l.pairs+b.UsedPairs(), l.TooLong+b.TooLong, l.Empty+b.Empty
+		l.pairs, l.TooLong, l.Empty = l.pairs+len(b.used), l.TooLong+b.TooLong, l.Empty+b.Empty
 		l.tokens.add(b, l.tgtVocab)
 		largest = max(largest, b.pairs.Len())
 		srcTokens, tgtTokens = max(srcTokens, len(b.pairs.src.ids)), max(tgtTokens, len(b.pairs.tgt.ids))

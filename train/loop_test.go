@@ -170,6 +170,9 @@ func TestAccumulatedBatchesAreOneBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := r.begin(); err != nil {
+		t.Fatal(err)
+	}
 	size, err := r.next()
 	if err != nil {
 		t.Fatal(err)

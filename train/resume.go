@@ -15,7 +15,10 @@ func (r *run) begin() error {
 		Kind: Started, Pairs: r.loader.pairs, TooLong: r.loader.TooLong, Empty: r.loader.Empty,
 		SrcTokens: r.loader.tokens.src, TgtTokens: r.loader.tokens.tgt, UnigramNLL: r.loader.tokens.entropy(),
 	}
-	r.unsaved = true
+	for range r.o.Accumulate {
+		r.batches = append(r.batches, r.loader.newBuffer())
+	}
+	r.state.Data, r.unsaved = r.loader.fingerprint, true
 	if r.o.Resume {
 		warning, err := r.resume()
 		if err != nil {

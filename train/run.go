@@ -101,7 +101,7 @@ func Run(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Optio
 		return Result{}, err
 	}
 	defer r.loader.stop()
-	if err := r.survey(ctx); err != nil {
+	if err := r.loader.survey(ctx, o.BatchTokens); err != nil {
 		return Result{}, err
 	}
 	unlock, err := o.lockDir()
@@ -208,30 +208,7 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	}
 	r.norm = newGradientNorm(t.Params.Count())
 	r.state.Products = o.precision().Kernel()
-	if d.Stream == nil {
-		r.allocBatches()
-	}
 	return r, nil
-}
-
-// survey reads a Stream once to find the size of its windows.
-func (r *run) survey(ctx context.Context) error {
-	if r.d.Stream == nil {
-		return nil
-	}
-	if err := r.loader.survey(ctx, r.o.BatchTokens); err != nil {
-		return err
-	}
-	r.allocBatches()
-	return nil
-}
-
-// allocBatches allocates the batches of a step.
-func (r *run) allocBatches() {
-	for range r.o.Accumulate {
-		r.batches = append(r.batches, r.loader.newBuffer())
-	}
-	r.state.Data = r.loader.fingerprint
 }
 
 // send completes an event with the state of the run and reports it.

@@ -61,7 +61,7 @@ func (a *average) run(_ context.Context, paths []string) error {
 	a.mean.Info = map[string]string{training.InfoKey: meanInfo(paths)}
 	a.mean.Model.AllocWeights()
 	p := terminal.NewProgress(os.Stderr)
-	err = train.Average(a.mean.Model, paths, func(done int) {
+	err = train.Average(context.Background(), a.mean.Model, paths, func(done int) {
 		p.Update(time.Now(), fmt.Sprintf("%d of %d files", done, len(paths)))
 	})
 	p.Clear()

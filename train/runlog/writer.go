@@ -28,19 +28,15 @@ type Writer struct {
 const flushEvery = time.Second
 
 // Create creates the log of a new run. It replaces an existing file.
-func Create(path string) (*Writer, error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	return &Writer{file: f, flushed: time.Now()}, nil
-}
+func Create(path string) (*Writer, error) { return open(path, os.O_TRUNC) }
 
 // Append opens the log of a resumed run for appending, or creates it. It truncates a partial line
 // at the end, which a killed run can leave. Records of steps that the resumed run repeats stay in
 // the log; the Start that follows makes readers drop them.
-func Append(path string) (*Writer, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+func Append(path string) (*Writer, error) { return open(path, 0) }
+
+func open(path string, flag int) (*Writer, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|flag, 0o666)
 	if err != nil {
 		return nil, err
 	}
