@@ -66,18 +66,14 @@ func Each(t *testing.T, kind string, f func(t *testing.T, c *Case)) {
 	}
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".safetensors")
-		t.Run(name, func(t *testing.T) { f(t, open(t, path, name)) })
+		t.Run(name, func(t *testing.T) { f(t, Open(t, name)) })
 	}
 }
 
 // Open opens the case of the given name, such as positions.paper.
 func Open(t testing.TB, name string) *Case {
 	t.Helper()
-	return open(t, filepath.Join(Folder, name+".safetensors"), name)
-}
-
-func open(t testing.TB, path, name string) *Case {
-	t.Helper()
+	path := filepath.Join(Folder, name+".safetensors")
 	file, err := safetensors.Open(path)
 	if err != nil {
 		t.Fatal(err)

@@ -54,19 +54,15 @@ func (c *Case) parameter(set string, p *layer.Param) mat.Matrix {
 	c.t.Helper()
 	name, from, to := theirs(p.Name)
 	// The names in the case of a single layer or stack lack the prefix that all would share.
-	full := name
 	candidate := "transformer." + name
-	for {
-		if _, ok := c.tensors[set+candidate]; ok {
-			break
-		}
-		if candidate == "" && !c.Bias && strings.Contains(p.Name, "norm") && strings.HasSuffix(p.Name, ".bias") {
-			return mat.Matrix{}
-		}
-		if candidate == "" {
-			c.t.Fatalf("%s: no tensor %s%s, which is %s", c.Name, set, full, p.Name)
-		}
+	for candidate != "" && c.tensors[set+candidate].Name == "" {
 		_, candidate, _ = strings.Cut(candidate, ".")
+	}
+	if candidate == "" && !c.Bias && strings.Contains(p.Name, "norm") && strings.HasSuffix(p.Name, ".bias") {
+		return mat.Matrix{}
+	}
+	if candidate == "" {
+		c.t.Fatalf("%s: no tensor %s%s, which is %s", c.Name, set, name, p.Name)
 	}
 	m := c.Matrix(set + candidate)
 	if len(p.Shape) == 1 { // a row here, [out] in PyTorch

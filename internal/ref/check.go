@@ -10,11 +10,9 @@ import (
 
 // FromFloat32 returns m as a Matrix.
 func FromFloat32(m mat.Matrix) Matrix {
-	r := New(m.Rows, m.Cols)
+	r := make(Matrix, m.Rows)
 	for i := range r {
-		for j := range r[i] {
-			r[i][j] = float64(m.At(i, j))
-		}
+		r[i] = Float64s(m.Row(i))
 	}
 	return r
 }

@@ -45,22 +45,17 @@ func checkPairs(prefix, tsv, src, tgt string) error {
 // Error joins errs into a UsageError, nil if all are nil. In a *model.FieldError it replaces the
 // name of the field by that of its flag.
 func Error(errs ...error) error {
-	var messages []string
-	for _, err := range errs {
-		var invalid *model.FieldError
-		switch {
-		case errors.As(err, &invalid):
+	for i, err := range errs {
+		if invalid := new(model.FieldError); errors.As(err, &invalid) {
 			e := *invalid
 			e.Field = "-" + flagOf(e.Field)
-			messages = append(messages, e.Error())
-		case err != nil:
-			messages = append(messages, err.Error())
+			errs[i] = &e
 		}
 	}
-	if messages == nil {
-		return nil
+	if err := errors.Join(errs...); err != nil {
+		return cli.UsageError{Message: err.Error()}
 	}
-	return cli.UsageError{Message: strings.Join(messages, "\n")}
+	return nil
 }
 
 // flagOf returns the flag of a field of model.Config, decode.Options or train.Options.

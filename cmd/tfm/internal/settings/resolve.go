@@ -67,7 +67,7 @@ func Model(preset string, given map[string]string) (*Run, error) {
 	if err := r.usePreset(); err != nil {
 		return nil, err
 	}
-	r.outputBias()
+	r.outputBias(true)
 	return r, nil
 }
 
@@ -90,11 +90,7 @@ func (r *Run) begin(facts Facts) error {
 	if err := r.joint(facts.Tokenizers); err != nil {
 		return err
 	}
-	if facts.Init == nil || named {
-		r.outputBias()
-	} else if r.Origin("tie") > r.Origin("output-bias") {
-		r.Config.OutputBias = r.Config.Tie == model.TieNone
-	}
+	r.outputBias(facts.Init == nil || named)
 	r.tie()
 	r.smoothing()
 	if err := r.optionRules(); err != nil {
@@ -170,7 +166,7 @@ func (r *Run) resume(c *Trained) error {
 		r.Joint = c.Joint
 	}
 	if named {
-		r.outputBias()
+		r.outputBias(true)
 		r.tie()
 	}
 	if err := r.optionRules(); err != nil {

@@ -36,14 +36,11 @@ func (r *Run) tokenizersGiven() Origin {
 }
 
 // outputBias derives -output-bias: a separate output projection has a bias, unless -output-bias has
-// the same origin as -tie or a higher one.
-func (r *Run) outputBias() {
-	c := &r.Config
-	if r.Origin("output-bias") == Default && c.Tie == model.TieNone {
-		c.OutputBias = true
-	}
-	if r.Origin("tie") > r.Origin("output-bias") {
-		c.OutputBias = c.Tie == model.TieNone
+// the same origin as -tie or a higher one. With preset this holds for the -tie of a preset too.
+func (r *Run) outputBias(preset bool) {
+	separate := r.Config.Tie == model.TieNone
+	if r.Origin("tie") > r.Origin("output-bias") || preset && separate && r.Origin("output-bias") == Default {
+		r.Config.OutputBias = separate
 	}
 }
 

@@ -157,7 +157,7 @@ func (j *Job) printEvent(e train.Event) {
 	case train.Validated:
 		j.printValidation(e)
 	case train.CooldownBegan:
-		p.Text("step %s: the learning rate now falls to 0 until the end at step %s, because %s", format.Thousands(e.Step), format.Thousands(e.Cooldown.End), whyCooldown(e.EndReason))
+		p.Text("step %s: the learning rate now falls to 0 until the end at step %s, because %s", format.Thousands(e.Step), format.Thousands(e.Cooldown.End), cmp.Or(whyCooldown[e.EndReason], string(e.EndReason)))
 	case train.Averaged:
 		p.Text("average of the last checkpoints: %s%s", validation(e.Valid), best(e))
 	}
@@ -229,15 +229,10 @@ func (j *Job) printSample(samples []train.Sample) {
 	}
 }
 
-// whyCooldown describes why a cooldown began.
-func whyCooldown(r train.Reason) string {
-	switch r {
-	case train.OutOfTime:
-		return "the rest of the time is for this"
-	case train.AllSteps:
-		return "the rest of the steps is for this"
-	}
-	return string(r)
+// whyCooldown describes why a cooldown began, where the reason of its end does not.
+var whyCooldown = map[train.Reason]string{
+	train.OutOfTime: "the rest of the time is for this",
+	train.AllSteps:  "the rest of the steps is for this",
 }
 
 // maxSkippedLines limits the lines about skipped updates.

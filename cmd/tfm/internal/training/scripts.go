@@ -43,12 +43,7 @@ func scriptsOf(language string) []script.Script {
 
 // mainScript returns the script with most letters of a side, false without letters.
 func mainScript(s *corpus.Side) (script.Script, bool) {
-	main := script.Latin
-	for class, n := range s.Letters {
-		if n > s.Letters[main] {
-			main = script.Script(class)
-		}
-	}
+	main := script.Script(slices.Index(s.Letters[:], slices.Max(s.Letters[:])))
 	return main, s.Letters[main] > 0
 }
 
