@@ -103,6 +103,7 @@ func readFile(dir, name string, shape ...int) (path string, data []byte, err err
 func readIDX(r io.Reader, size int64, shape []int) ([]byte, error) {
 	const unsignedBytes, gzipMagic, expansion = 8, "\x1f\x8b", 1032
 	b := bufio.NewReader(r)
+	r = b
 	start, _ := b.Peek(len(gzipMagic))
 	gzipped := string(start) == gzipMagic
 	if gzipped {
@@ -111,8 +112,6 @@ func readIDX(r io.Reader, size int64, shape []int) ([]byte, error) {
 			return nil, truncated(err)
 		}
 		r = z
-	} else {
-		r = b
 	}
 
 	header := make([]byte, 4*(2+len(shape)))

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -41,9 +42,9 @@ func (l line) thin(n int) line {
 	}
 	first, last := l.x[0], l.x[len(l.x)-1]
 	bucket := func(x int) int { return int(float64(x-first) / float64(last-first+1) * float64(n)) }
-	var t line
-	for lo := 0; lo < len(l.x); {
-		hi, low, high := lo, lo, lo
+	keep := []int{0}
+	for hi := 0; hi < len(l.x); {
+		lo, low, high := hi, hi, hi
 		for ; hi < len(l.x) && bucket(l.x[hi]) == bucket(l.x[lo]); hi++ {
 			if l.y[hi] < l.y[low] {
 				low = hi
@@ -52,19 +53,11 @@ func (l line) thin(n int) line {
 				high = hi
 			}
 		}
-		keep := []int{min(low, high), max(low, high)}
-		if lo == 0 && keep[0] != 0 {
-			keep = append([]int{0}, keep...)
-		}
-		if hi == len(l.x) && keep[len(keep)-1] != hi-1 {
-			keep = append(keep, hi-1)
-		}
-		for i, k := range keep {
-			if i == 0 || k != keep[i-1] {
-				t.x, t.y = append(t.x, l.x[k]), append(t.y, l.y[k])
-			}
-		}
-		lo = hi
+		keep = append(keep, min(low, high), max(low, high))
+	}
+	var t line
+	for _, i := range slices.Compact(append(keep, len(l.x)-1)) {
+		t.x, t.y = append(t.x, l.x[i]), append(t.y, l.y[i])
 	}
 	return t
 }

@@ -46,15 +46,12 @@ func MeasureProducts(threads int, e Effort) (all []ProductSpeed) {
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(3, 1))
 	random := func(rows, cols int, form byte) mat.Matrix {
-		if form == 'T' {
-			rows, cols = cols, rows
-		}
 		m := mat.New(rows, cols)
+		if form == 'T' {
+			m = mat.New(cols, rows).T()
+		}
 		for i := range m.Data {
 			m.Data[i] = r.Float32() - 0.5
-		}
-		if form == 'T' {
-			return m.T()
 		}
 		return m
 	}

@@ -9,7 +9,6 @@ package golden
 import (
 	"encoding/binary"
 	"encoding/json"
-	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -167,8 +166,8 @@ func (c *Case) Float64s(name string) []float64 {
 		c.t.Fatalf("%s: %s: found %s, expected F64", c.Name, name, tensor.DType)
 	}
 	x := make([]float64, len(tensor.Data)/8)
-	for i := range x {
-		x[i] = math.Float64frombits(binary.LittleEndian.Uint64(tensor.Data[8*i:]))
+	if _, err := binary.Decode(tensor.Data, binary.LittleEndian, x); err != nil {
+		c.t.Fatalf("%s: %s: %v", c.Name, name, err)
 	}
 	return x
 }

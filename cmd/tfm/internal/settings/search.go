@@ -41,23 +41,20 @@ func penaltyFlags(f *cli.Flags, s *decode.Options, usage string) []*cli.Flag {
 // of s, unless its flag is in given, to the model's. -patience is an end rule. A beam that no flag
 // sets has at least NBest hypotheses.
 func UseModelPenalty(s *decode.Options, given map[string]string, model decode.Options) {
-	if _, ok := given["length-penalty"]; !ok {
-		s.Penalty = model.Penalty
+	beam := max(model.Beam, s.NBest)
+	if s.Sample {
+		beam = model.Beam
 	}
-	if _, ok := given["alpha"]; !ok {
-		s.Alpha = model.Alpha
-	}
-	if _, ok := given["beam"]; !ok {
-		s.Beam = max(model.Beam, s.NBest)
-		if s.Sample {
-			s.Beam = model.Beam
+	for name, use := range map[string]func(){
+		"length-penalty": func() { s.Penalty = model.Penalty },
+		"alpha":          func() { s.Alpha = model.Alpha },
+		"beam":           func() { s.Beam = beam },
+		"patience":       func() { s.Search = model.Search },
+		"max-extra":      func() { s.LengthFactor = model.LengthFactor },
+	} {
+		if _, ok := given[name]; !ok {
+			use()
 		}
-	}
-	if _, ok := given["patience"]; !ok {
-		s.Search = model.Search
-	}
-	if _, ok := given["max-extra"]; !ok {
-		s.LengthFactor = model.LengthFactor
 	}
 }
 
