@@ -21,8 +21,8 @@ import (
 
 func benchCommand(f *cli.Flags) cli.Action {
 	var b benchmark
-	f.StringVar(&b.only, "only", "", "`parts` to measure, separated by commas: "+strings.Join(benchGroups(), ", ")+"; or single lines of them: "+
-		strings.Join(benchNames(), ", "))
+	groups, parts := benchNames()
+	f.StringVar(&b.only, "only", "", "`parts` to measure, separated by commas: "+groups+"; or single lines of them: "+parts)
 	f.BoolVar(&b.quick, "quick", false, "measure one round, on -threads only")
 	f.BoolVar(&b.json, "json", false, "print JSON")
 	f.StringVar(&b.lengths, "lengths", "", "`file` of sentence lengths for tiny: lines with the number of source tokens, tab, target tokens, EOS included")
@@ -110,18 +110,13 @@ func trainingParts(group string, steps int, workload func(*benchmark) (bench.Tra
 	return parts
 }
 
-func benchNames() (names []string) {
+// benchNames returns the names of the groups, and of their parts, as lists with commas.
+func benchNames() (groups, parts string) {
+	var all [2][]string
 	for _, p := range benchParts() {
-		names = append(names, p.name)
+		all[0], all[1] = append(all[0], p.group), append(all[1], p.name)
 	}
-	return names
-}
-
-func benchGroups() (groups []string) {
-	for _, p := range benchParts() {
-		groups = append(groups, p.group)
-	}
-	return slices.Compact(groups)
+	return strings.Join(slices.Compact(all[0]), ", "), strings.Join(all[1], ", ")
 }
 
 // effort returns five rounds within the time limit most, or one round with -quick.
@@ -185,8 +180,8 @@ func (b *benchmark) chosen() (chosen []benchPart, err error) {
 	names := strings.Split(b.only, ",")
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(p benchPart) bool { return name == p.name || name == p.group }) {
-			return nil, cli.Usagef("-only %q: unknown part %q, expected %s; or single lines, %s", b.only, name,
-				strings.Join(benchGroups(), ", "), strings.Join(benchNames(), ", "))
+			groups, parts := benchNames()
+			return nil, cli.Usagef("-only %q: unknown part %q, expected %s; or single lines, %s", b.only, name, groups, parts)
 		}
 	}
 	return slices.DeleteFunc(all, func(p benchPart) bool { return !slices.Contains(names, p.name) && !slices.Contains(names, p.group) }), nil

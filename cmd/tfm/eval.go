@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"tfm/cmd/tfm/internal/cli"
@@ -121,11 +122,7 @@ func (c *evaluation) translate(ctx context.Context, t *translate.Translator, src
 // writeLines writes a file of lines.
 func writeLines(path string, lines []string) error {
 	return safetensors.WriteAtomic(path, func(w io.Writer) error {
-		for _, l := range lines {
-			if _, err := io.WriteString(w, l+"\n"); err != nil {
-				return err
-			}
-		}
-		return nil
+		_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+		return err
 	})
 }

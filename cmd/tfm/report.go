@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,11 +61,9 @@ func (r *reporter) addOther(s string) error {
 }
 
 func (r *reporter) run(_ context.Context, _ []string) error {
-	switch {
-	case r.folder == "":
-		return cli.Usagef("-run is missing")
-	case r.out == "":
-		return cli.Usagef("-o is empty")
+	err := cmp.Or(cli.UsageIf(r.folder == "", "-run is missing"), cli.UsageIf(r.out == "", "-o is empty"))
+	if err != nil {
+		return err
 	}
 	inputs := []string{filepath.Join(r.folder, runlog.FileName), r.model, r.file}
 	for _, o := range r.others {
@@ -105,12 +104,12 @@ func (r *reporter) run(_ context.Context, _ []string) error {
 
 // log reads the log of the run.
 func (r *reporter) log() (*runlog.Run, error) {
-	if info, err := os.Stat(r.folder); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("-run %s: the folder does not exist", r.folder)
-		}
+	switch info, err := os.Stat(r.folder); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("-run %s: the folder does not exist", r.folder)
+	case err != nil:
 		return nil, fmt.Errorf("-run: %w", err)
-	} else if !info.IsDir() {
+	case !info.IsDir():
 		return nil, fmt.Errorf("-run %s: expected a folder of checkpoints, such as en-de.ckpt", r.folder)
 	}
 	run, err := runlog.ReadFile(filepath.Join(r.folder, runlog.FileName))

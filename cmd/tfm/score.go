@@ -81,15 +81,14 @@ func (c *scorer) checkSystems(files []string) ([]string, error) {
 // the baseline's.
 func readSystems(files []string, refs [][]string, firstRef string) (systems []scoring.System, err error) {
 	if len(files) == 0 {
+		files = []string{""}
 		if terminal.IsTerminal(os.Stdin) {
 			fmt.Fprintln(os.Stderr, "Reading translations from the terminal, a line each; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
 		}
-		hyps, err := scoring.ReadHypotheses(os.Stdin, "standard input", refs, firstRef)
-		return []scoring.System{{Hypotheses: hyps}}, err
 	}
 	for _, file := range files {
 		s := scoring.System{Name: file}
-		if s.Hypotheses, err = readHypotheses(file, refs, firstRef); err != nil {
+		if s.Hypotheses, err = scoring.ReadHypotheses(file, refs, firstRef); err != nil {
 			return nil, err
 		}
 		if len(systems) > 0 && slices.Equal(s.Hypotheses, systems[0].Hypotheses) {
@@ -98,13 +97,4 @@ func readSystems(files []string, refs [][]string, firstRef string) (systems []sc
 		systems = append(systems, s)
 	}
 	return systems, nil
-}
-
-func readHypotheses(file string, refs [][]string, firstRef string) ([]string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return scoring.ReadHypotheses(f, file, refs, firstRef)
 }

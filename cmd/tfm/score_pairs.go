@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,13 +122,8 @@ func (w *pairWriter) write(ctx context.Context, out io.Writer, t *translate.Tran
 	const batch = 256
 	b := bufio.NewWriter(out)
 	for lines, err := range text.Batches(ctx, pairs, batch) {
-		if e := w.writeBatch(ctx, b, t, lines); e != nil {
-			err = e
-		}
-		if e := b.Flush(); e != nil {
-			err = e
-		}
-		if err != nil {
+		failed := w.writeBatch(ctx, b, t, lines)
+		if err := cmp.Or(b.Flush(), failed, err); err != nil {
 			w.progress.Screen.Clear()
 			return err
 		}

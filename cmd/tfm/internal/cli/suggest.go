@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strings"
 )
@@ -19,36 +21,37 @@ func Nearest(word string, candidates []string) string {
 	case n >= 3:
 		limit = 1
 	}
-	if short := abbreviations[word]; slices.Contains(candidates, short) {
-		return short
+	short := abbreviations[word]
+	if !slices.Contains(candidates, short) {
+		short = ""
 	}
-	nearest := ""
-	for _, c := range candidates {
+	misspelt := least(candidates, func(c string) (rank int, ok bool) {
 		d := editDistance(word, c)
-		if d < limit || d == limit && d > 0 && (nearest == "" || nearest[0] != word[0] && c != "" && c[0] == word[0]) {
-			nearest, limit = c, d
+		if rank = 2 * d; c == "" || word == "" || c[0] != word[0] {
+			rank++
 		}
+		return rank, limit > 0 && d <= limit
+	})
+	part := least(candidates, func(c string) (rank int, ok bool) {
+		return len(c), slices.Contains(strings.Split(c, "-"), word)
+	})
+	begun := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return !strings.HasPrefix(c, word) })
+	if len(begun) != 1 || len(word) < 3 {
+		begun = []string{""}
 	}
-	if nearest != "" {
-		return nearest
-	}
+	return cmp.Or(short, misspelt, part, begun[0])
+}
+
+// least returns the first candidate of the least rank among those for which rank returns true, or
+// "".
+func least(candidates []string, rank func(c string) (int, bool)) (best string) {
+	lowest := math.MaxInt
 	for _, c := range candidates {
-		if slices.Contains(strings.Split(c, "-"), word) && (nearest == "" || len(c) < len(nearest)) {
-			nearest = c
+		if r, ok := rank(c); ok && r < lowest {
+			best, lowest = c, r
 		}
 	}
-	if nearest != "" || len(word) < 3 {
-		return nearest
-	}
-	for _, c := range candidates {
-		if strings.HasPrefix(c, word) {
-			if nearest != "" {
-				return ""
-			}
-			nearest = c
-		}
-	}
-	return nearest
+	return best
 }
 
 // abbreviations are flags by the words that they abbreviate.

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -61,17 +62,10 @@ type columns struct {
 func newColumns(o *Options, a *Answer) (Format, error) {
 	c := columns{Answer: a, key: -1}
 	var err error
-	if o.Column != "" {
-		if c.text, err = columnIndex("column", o.Column); err != nil {
-			return nil, err
-		}
+	if c.text, err = columnIndex("column", cmp.Or(o.Column, "1")); err == nil && o.Key != "" {
+		c.key, err = columnIndex("key", o.Key)
 	}
-	if o.Key != "" {
-		if c.key, err = columnIndex("key", o.Key); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
+	return c, err
 }
 
 // columnIndex returns the index of a column from the value of a flag.

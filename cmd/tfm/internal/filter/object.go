@@ -120,24 +120,20 @@ func objectFields(line string) (fields map[string]json.RawMessage, err error) {
 // added returns the names of the fields that an answer may add to an object.
 func (f objects) added() []string {
 	names := []string{f.as, truncatedField}
-	for _, group := range []struct {
-		added bool
-		names []string
-	}{
-		{f.Scores || f.NBest, []string{scoreField}},
-		{f.NBest, []string{nBestField}},
-		{f.Scores && f.Split, []string{sentencesField}},
-		{f.Align != "", []string{alignmentField}},
-		{f.tokenLinks(), []string{sourceTokensField}},
-		{f.tokenLinks() || f.NeedsTokens(), []string{targetTokensField}},
-		{f.Align == AlignSoft, []string{attentionField}},
-		{f.TokenScores, []string{tokenScoresField}},
-		{f.Alternatives > 0, []string{alternativesField}},
-	} {
-		if group.added {
-			names = append(names, group.names...)
+	add := func(isAdded bool, name string) {
+		if isAdded {
+			names = append(names, name)
 		}
 	}
+	add(f.Scores || f.NBest, scoreField)
+	add(f.NBest, nBestField)
+	add(f.Scores && f.Split, sentencesField)
+	add(f.Align != "", alignmentField)
+	add(f.tokenLinks(), sourceTokensField)
+	add(f.tokenLinks() || f.NeedsTokens(), targetTokensField)
+	add(f.Align == AlignSoft, attentionField)
+	add(f.TokenScores, tokenScoresField)
+	add(f.Alternatives > 0, alternativesField)
 	return names
 }
 

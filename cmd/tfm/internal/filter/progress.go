@@ -27,12 +27,8 @@ type Progress struct {
 // output is not one and the size of the input is known.
 func NewProgress(files []string, given string) *Progress {
 	p := &Progress{Screen: terminal.NewProgress(os.Stderr), start: time.Now(), size: TextSize(files)}
-	switch given {
-	case "":
-		p.Shown = p.size > 0 && terminal.IsTerminal(os.Stderr) && !terminal.IsTerminal(os.Stdout)
-	default:
-		p.Shown = given == "true"
-	}
+	byDefault := p.size > 0 && terminal.IsTerminal(os.Stderr) && !terminal.IsTerminal(os.Stdout)
+	p.Shown = given == "true" || given == "" && byDefault
 	return p
 }
 

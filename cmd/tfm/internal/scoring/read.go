@@ -2,7 +2,7 @@ package scoring
 
 import (
 	"fmt"
-	"io"
+	"os"
 
 	"tfm/text"
 )
@@ -24,11 +24,20 @@ func ReadFiles(paths []string) ([][]string, error) {
 	return files, nil
 }
 
-// ReadHypotheses returns the lines of r, whose count must equal that of the references. Errors call
-// r name and the first reference firstReference.
-func ReadHypotheses(r io.Reader, name string, references [][]string, firstReference string) ([]string, error) {
+// ReadHypotheses returns the lines of a file, or of standard input if path is "". Their count must
+// equal that of the references. Errors call the first reference firstReference.
+func ReadHypotheses(path string, references [][]string, firstReference string) ([]string, error) {
+	file, name := os.Stdin, "standard input"
+	if path != "" {
+		var err error
+		if file, err = os.Open(path); err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		name = path
+	}
 	var hyps []string
-	for line, err := range text.ReadLines(r, name) {
+	for line, err := range text.ReadLines(file, name) {
 		if err != nil {
 			return nil, err
 		}
