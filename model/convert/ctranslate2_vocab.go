@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -14,19 +13,16 @@ import (
 
 // readTokens returns the tokens of a file of the vocabulary, without its ending, and the name of
 // the file.
-func (r *ct2Reader) readTokens(name string) ([]string, string, error) {
-	data, found, err := r.folder.readAny(name+".json", name+".txt")
-	if err != nil {
-		return nil, "", err
+func (r *ct2Reader) readTokens(name string) (tokens []string, path string, err error) {
+	list, text := name+".json", name+".txt"
+	switch {
+	case r.folder.has(list):
+		err = r.folder.readJSON(list, false, &tokens)
+		return tokens, r.folder.name(list), err
+	case !r.folder.has(text):
+		return nil, "", fmt.Errorf("%s: found none of %q", r.folder.path, []string{list, text})
 	}
-	found = r.folder.name(found)
-	if strings.HasSuffix(found, ".json") {
-		var tokens []string
-		if err := json.Unmarshal(data, &tokens); err != nil {
-			return nil, "", fmt.Errorf("%s: %w", found, err)
-		}
-		return tokens, found, nil
-	}
+	data, err := r.folder.read(text)
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	// A carriage return at the end of every line ends the line; otherwise it is part of tokens.
 	if !slices.ContainsFunc(lines, func(s string) bool { return !strings.HasSuffix(s, "\r") }) {
@@ -34,7 +30,7 @@ func (r *ct2Reader) readTokens(name string) ([]string, string, error) {
 			lines[i] = lines[i][:len(lines[i])-1]
 		}
 	}
-	return lines, found, nil
+	return lines, r.folder.name(text), err
 }
 
 // readVocabulary returns the vocabulary in a file. rows is the number of its embeddings.
@@ -217,10 +213,9 @@ func (r *ct2Reader) readSides() (err error) {
 		if err != nil {
 			return err
 		}
-		if r.source, err = r.src.segments(data, f.name(ct2Codes)); err == nil {
-			r.target, err = r.tgt.segments(data, f.name(ct2Codes))
-		}
-		return r.checkSides(err)
+		segments := func(v *vocabulary) (side, error) { return v.segments(data, f.name(ct2Codes)) }
+		r.source, r.target, err = sidesOf(r.src, r.tgt, r.joint, segments)
+		return err
 	}
 	n := 0
 	for _, token := range r.tgt.tokens {
@@ -231,35 +226,21 @@ func (r *ct2Reader) readSides() (err error) {
 	if n > len(r.tgt.tokens)/10 {
 		return fmt.Errorf("%s: found %d pieces that begin with ▁, expected the tokenizer of SentencePiece beside them: source.spm and target.spm, or sentencepiece.model", r.tgt.path, n)
 	}
-	if r.source, err = r.src.words(); err == nil {
-		r.target, err = r.tgt.words()
-	}
-	return r.checkSides(err)
+	r.source, r.target, err = sidesOf(r.src, r.tgt, r.joint, (*vocabulary).words)
+	return err
 }
 
 // readPieces sets the tokenizers to those of SentencePiece in two files of f. A language code is a
 // piece of the source, as in the tokenizers of Marian's models.
-func (r *ct2Reader) readPieces(f folder, src, tgt string) error {
-	s, err := readSentencePiece(f, src)
-	if err != nil {
+func (r *ct2Reader) readPieces(f folder, srcName, tgtName string) (err error) {
+	src, tgt := *r.src, *r.tgt
+	src.hasCodes = true
+	if src.tokenizer, err = readSentencePiece(f, srcName); err != nil {
 		return err
 	}
-	t := s
-	if tgt != src {
-		if t, err = readSentencePiece(f, tgt); err != nil {
-			return err
-		}
+	if tgt.tokenizer, err = readSentencePiece(f, tgtName); err != nil {
+		return err
 	}
-	source := *r.src
-	source.hasCodes = true
-	r.source, r.target, err = pieceSides(&source, r.tgt, s, t, r.joint)
-	return err
-}
-
-// checkSides makes equal tokenizers one.
-func (r *ct2Reader) checkSides(err error) error {
-	if err == nil && r.joint && r.source.equal(r.target) {
-		r.source = r.target
-	}
+	r.source, r.target, err = pieceSides(&src, &tgt, r.joint)
 	return err
 }

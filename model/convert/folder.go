@@ -43,18 +43,6 @@ func (f folder) read(name string) ([]byte, error) {
 	return f.files[name]()
 }
 
-// readAny returns the content and the name of the first of names that exists, or an error that
-// names them.
-func (f folder) readAny(names ...string) (data []byte, name string, err error) {
-	for _, name := range names {
-		if f.has(name) {
-			data, err := f.read(name)
-			return data, name, err
-		}
-	}
-	return nil, "", fmt.Errorf("%s: found none of %q", f.path, names)
-}
-
 // readJSON decodes a file into v. It does nothing if an optional file does not exist.
 func (f folder) readJSON(name string, optional bool, v any) error {
 	if optional && !f.has(name) {

@@ -102,20 +102,20 @@ func (r *marianReader) readPositions() (tables [2]mat.Matrix) {
 }
 
 // read returns the model with the given vocabularies.
-func (r *marianReader) read(src, tgt marianSide, joint bool, decoder marianDecoder) (model.File, error) {
+func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianDecoder) (model.File, error) {
 	a := assembly{names: r.naming()}
 	srcName, tgtName := "encoder_Wemb", "decoder_Wemb"
 	if r.tieAll {
 		srcName, tgtName = "Wemb", "Wemb"
 	}
 	var err error
-	if a.srcTable, err = r.readTable(srcName, src.vocabulary); err != nil {
+	if a.srcTable, err = r.readTable(srcName, src); err != nil {
 		return model.File{}, err
 	}
-	if a.tgtTable, err = r.readTable(tgtName, tgt.vocabulary); err != nil {
+	if a.tgtTable, err = r.readTable(tgtName, tgt); err != nil {
 		return model.File{}, err
 	}
-	if a.src, a.tgt, err = pieceSides(src.vocabulary, tgt.vocabulary, src.tokenizer, tgt.tokenizer, joint); err != nil {
+	if a.src, a.tgt, err = pieceSides(src, tgt, joint); err != nil {
 		return model.File{}, err
 	}
 	switch {

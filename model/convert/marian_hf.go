@@ -11,7 +11,6 @@ import (
 	"tfm/model"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/sentencepiece"
 )
 
 // The files of a Hugging Face Marian folder, besides tokenizerConfigFile.
@@ -71,8 +70,7 @@ type hfReader struct {
 	extra      struct {
 		TFM *tfmExtra `json:"tfm"`
 	}
-	src, tgt             *vocabulary
-	srcPieces, tgtPieces *sentencepiece.Tokenizer
+	src, tgt *vocabulary
 }
 
 // readSettings reads the configurations.

@@ -58,10 +58,10 @@ func (r *hfReader) readVocabularies() error {
 	if r.tgt, err = r.readVocabulary(tgtFile, r.config.DecoderVocabSize); err != nil {
 		return err
 	}
-	if r.srcPieces, err = readSentencePiece(r.folder, hfSourceFile); err != nil {
+	if r.src.tokenizer, err = readSentencePiece(r.folder, hfSourceFile); err != nil {
 		return err
 	}
-	r.tgtPieces, err = readSentencePiece(r.folder, hfTargetFile)
+	r.tgt.tokenizer, err = readSentencePiece(r.folder, hfTargetFile)
 	return err
 }
 
@@ -101,8 +101,8 @@ func (r *hfReader) sides(bias []float32) (s, t side, own bool, err error) {
 	if g.Pad != nil && *g.Pad == text.Pad && *g.Start == text.BOS && g.EOS == hfID(text.EOS) && bias[text.Pad] == minusInf && bias[text.BOS] == minusInf {
 		src, tgt := *r.src, *r.tgt
 		src.pad, src.bos, tgt.pad, tgt.bos = model.Pad, model.BOS, model.Pad, model.BOS
-		s, okSrc := src.ownIDs(r.srcPieces)
-		t, okTgt := tgt.ownIDs(r.tgtPieces)
+		s, okSrc := src.ownIDs()
+		t, okTgt := tgt.ownIDs()
 		if okSrc && okTgt {
 			if joint && s.equal(t) {
 				t = s
@@ -110,6 +110,6 @@ func (r *hfReader) sides(bias []float32) (s, t side, own bool, err error) {
 			return s, t, true, nil
 		}
 	}
-	s, t, err = pieceSides(r.src, r.tgt, r.srcPieces, r.tgtPieces, joint)
+	s, t, err = pieceSides(r.src, r.tgt, joint)
 	return s, t, false, err
 }

@@ -10,14 +10,8 @@ import (
 	"tfm/text/sentencepiece"
 )
 
-// marianSide is the vocabulary of one side and the model that splits its text.
-type marianSide struct {
-	*vocabulary
-	tokenizer *sentencepiece.Tokenizer
-}
-
 // marianVocabularies returns the vocabularies of a model in f, and whether they are one.
-func marianVocabularies(f folder, listed []string) (src, tgt marianSide, joint bool, err error) {
+func marianVocabularies(f folder, listed []string) (src, tgt *vocabulary, joint bool, err error) {
 	if len(listed) == 0 {
 		if listed, err = findSentencePiece(f); err != nil {
 			return src, tgt, false, err
@@ -60,40 +54,42 @@ func findSentencePiece(f folder) ([]string, error) {
 
 // readMarianVocab reads the vocabulary of a side, a SentencePiece model or a YAML file with the
 // SentencePiece model of the side beside it. Language codes are pieces of the source.
-func readMarianVocab(f folder, name, side string) (s marianSide, err error) {
+func readMarianVocab(f folder, name, side string) (*vocabulary, error) {
 	switch path.Ext(name) {
 	case ".spm":
-		if s.tokenizer, err = readSentencePiece(f, name); err == nil {
-			s.vocabulary, err = vocabularyOfSentencePiece(f.name(name), s.tokenizer)
+		t, err := readSentencePiece(f, name)
+		if err != nil {
+			return nil, err
 		}
-		return s, err
+		return vocabularyOfSentencePiece(f.name(name), t)
 	case ".yml", ".yaml":
 	default:
-		return s, fmt.Errorf("%s: found a vocabulary of another kind, expected a SentencePiece model, .spm, or YAML, .yml", f.name(name))
+		return nil, fmt.Errorf("%s: found a vocabulary of another kind, expected a SentencePiece model, .spm, or YAML, .yml", f.name(name))
 	}
 	values, err := readYAML(f, name)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
 	rows := map[string]int32{}
 	for token, value := range values {
 		row, err := strconv.ParseUint(value.scalar, 10, 31)
 		if err != nil {
-			return s, fmt.Errorf("%s: found id %.40q of %.40q, expected a number", f.name(name), value.scalar, token)
+			return nil, fmt.Errorf("%s: found id %.40q of %.40q, expected a number", f.name(name), value.scalar, token)
 		}
 		rows[token] = int32(row)
 	}
-	if s.vocabulary, err = vocabularyOf(f.name(name), rows); err != nil {
-		return s, err
+	v, err := vocabularyOf(f.name(name), rows)
+	if err != nil {
+		return nil, err
 	}
-	s.hasCodes = side == "source"
+	v.hasCodes = side == "source"
 	unknownText := sentencepiece.NewTrainerSpec().UnknownSurface
-	s.unknownText = &unknownText
-	if err := s.find("</s>", "<unk>"); err != nil {
-		return s, err
+	v.unknownText = &unknownText
+	if err := v.find("</s>", "<unk>"); err != nil {
+		return nil, err
 	}
-	if s.tokenizer, err = readSentencePiece(f, side+".spm"); err != nil {
-		return s, fmt.Errorf("%w (a vocabulary in YAML does not split text into pieces)", err)
+	if v.tokenizer, err = readSentencePiece(f, side+".spm"); err != nil {
+		return nil, fmt.Errorf("%w (a vocabulary in YAML does not split text into pieces)", err)
 	}
-	return s, nil
+	return v, nil
 }

@@ -11,19 +11,13 @@ import (
 
 // pieceSides returns the sides of a model with tokenizers of SentencePiece. Those of a joint
 // vocabulary have the same rows.
-func pieceSides(src, tgt *vocabulary, srcPieces, tgtPieces *sentencepiece.Tokenizer, joint bool) (s, t side, err error) {
-	srcModels, tgtModels := []*sentencepiece.Tokenizer{srcPieces}, []*sentencepiece.Tokenizer{tgtPieces}
-	if joint {
-		srcModels = append(srcModels, tgtPieces)
-		tgtModels = srcModels
-	}
-	if s, err = src.pieces(srcPieces, srcModels); err != nil {
-		return s, t, err
-	}
-	if t, err = tgt.pieces(tgtPieces, tgtModels); err == nil && joint && s.equal(t) {
-		t = s
-	}
-	return s, t, err
+func pieceSides(src, tgt *vocabulary, joint bool) (s, t side, err error) {
+	return sidesOf(src, tgt, joint, func(v *vocabulary) (side, error) {
+		if joint {
+			return v.pieces(src.tokenizer, tgt.tokenizer)
+		}
+		return v.pieces(v.tokenizer)
+	})
 }
 
 // order returns the rows in the order of ids: their own, but the unknown token is before all rows
@@ -41,15 +35,16 @@ func (v *vocabulary) order() (rows []int) {
 	return rows
 }
 
-// pieces maps the rows of v to the ids of a tokenizer that splits text as own does. Its file has
-// the tokens of v in their order, then the pieces of models that v lacks. A token that own lacks is
-// unused: no text is encoded as it. A piece that v lacks has the row of the unknown token, because
-// the source system encodes it as that; it is in the file so that texts are split as before.
-func (v *vocabulary) pieces(own *sentencepiece.Tokenizer, models []*sentencepiece.Tokenizer) (side, error) {
-	if s, ok := v.ownIDs(own); ok {
+// pieces maps the rows of v to the ids of a tokenizer that splits text as v.tokenizer does. The
+// file of that tokenizer has the tokens of v in their order, then the pieces of models that v
+// lacks. A token that v.tokenizer lacks is unused: no text is encoded as it. A piece that v lacks
+// has the row of the unknown token, because the source system encodes it as that; it is in the file
+// so that texts are split as before.
+func (v *vocabulary) pieces(models ...*sentencepiece.Tokenizer) (side, error) {
+	if s, ok := v.ownIDs(); ok {
 		return s, nil
 	}
-	m := own.Model()
+	m := v.tokenizer.Model()
 	known := make(map[string]*sentencepiece.Piece, len(m.Pieces))
 	lowest := float32(0) // score
 	for i := range m.Pieces {
@@ -109,8 +104,9 @@ func unusedPiece(text string, kind sentencepiece.ModelType, lowest float32) sent
 	return p
 }
 
-// ownIDs returns the side of t if its ids are those that pieces would give to the rows.
-func (v *vocabulary) ownIDs(t *sentencepiece.Tokenizer) (s side, ok bool) {
+// ownIDs returns the side of v.tokenizer if its ids are those that pieces would give to the rows.
+func (v *vocabulary) ownIDs() (s side, ok bool) {
+	t := v.tokenizer
 	s = side{tokenizer: t, rows: []int{v.pad, v.bos, v.eos}}
 	for _, row := range v.order() {
 		if row != v.pad && row != v.bos && row != v.eos {

@@ -19,9 +19,10 @@ type vocabulary struct {
 	tokens []string // distinct
 	index  map[string]int
 
-	controls    []int   // rows of tokens without text, besides those below
-	hasCodes    bool    // a token as >>fra<< at the begin of a text is one piece
-	unknownText *string // text of the unknown token; nil: that of the tokenizer
+	tokenizer   *sentencepiece.Tokenizer // splits text into tokens; nil for words and subword-nmt
+	controls    []int                    // rows of tokens without text, besides those below
+	hasCodes    bool                     // a token as >>fra<< at the begin of a text is one piece
+	unknownText *string                  // text of the unknown token; nil: that of the tokenizer
 
 	// Rows of tokens with a meaning, or -1.
 	unknown int
@@ -66,6 +67,7 @@ func vocabularyOfSentencePiece(path string, t *sentencepiece.Tokenizer) (*vocabu
 	if err != nil {
 		return nil, err
 	}
+	v.tokenizer = t
 	return v, v.find(m.Trainer.EOSPiece, m.Trainer.UnknownPiece)
 }
 
@@ -105,6 +107,18 @@ type side struct {
 	tokenizer text.Tokenizer
 	rows      []int   // -1: the source has no such row
 	special   []int32 // ids of tokens without text that the source can predict nevertheless
+}
+
+// sidesOf returns what f returns for the vocabularies of both sides. Equal sides of a joint
+// vocabulary have one tokenizer.
+func sidesOf(src, tgt *vocabulary, joint bool, f func(*vocabulary) (side, error)) (s, t side, err error) {
+	if s, err = f(src); err != nil {
+		return s, t, err
+	}
+	if t, err = f(tgt); err == nil && joint && s.equal(t) {
+		t = s
+	}
+	return s, t, err
 }
 
 // readSentencePiece decodes a .model file of SentencePiece.

@@ -80,7 +80,8 @@ func TestPieceSides(t *testing.T) {
 	if err := v.find("</s>", "<unk>"); err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := pieceSides(v, v, spm, spm, true)
+	v.tokenizer = spm
+	s, _, err := pieceSides(v, v, true)
 	if err != nil {
 		t.Fatal(err)
 	}
