@@ -11,8 +11,8 @@ import (
 // 1/limit of all occurrences is kept. Without a limit, and with up to 2·limit different words, all
 // are kept and counted exactly.
 type wordCounts struct {
-	words  []wordCount // in ascending order
-	recent []int32     // occurrences that are not counted yet
+	words  []wordCount // the first distinct ones in ascending order, then recent occurrences
+	merged int         // number of the first
 }
 
 // wordCount is a word and a lower bound of its occurrences.
@@ -22,8 +22,8 @@ const minRecent = 64
 
 // add counts an occurrence of t. limit is 0 for no limit.
 func (c *wordCounts) add(t int32, limit int) {
-	c.recent = append(c.recent, t)
-	if len(c.recent) >= max(minRecent, len(c.words)/2) {
+	c.words = append(c.words, wordCount{t, 1})
+	if len(c.words)-c.merged >= max(minRecent, c.merged/2) {
 		c.merge()
 		if limit > 0 && len(c.words) > 2*limit {
 			c.reduce(limit)
@@ -31,28 +31,18 @@ func (c *wordCounts) add(t int32, limit int) {
 	}
 }
 
-// merge adds the recent occurrences to words.
+// merge adds the recent occurrences to the others of their words.
 func (c *wordCounts) merge() {
-	slices.Sort(c.recent)
-	n := len(c.words)
-	known := 0
-	for i := 0; i < len(c.recent); {
-		end := i + 1
-		for end < len(c.recent) && c.recent[end] == c.recent[i] {
-			end++
-		}
-		for known < n && c.words[known].word < c.recent[i] {
-			known++
-		}
-		if known < n && c.words[known].word == c.recent[i] {
-			c.words[known].n += int32(min(end-i, int(math.MaxInt32-c.words[known].n)))
-		} else {
-			c.words = append(c.words, wordCount{c.recent[i], int32(end - i)})
-		}
-		i = end
-	}
 	slices.SortFunc(c.words, func(a, b wordCount) int { return cmp.Compare(a.word, b.word) })
-	c.recent = c.recent[:0]
+	merged := c.words[:0]
+	for _, w := range c.words {
+		if last := len(merged) - 1; last >= 0 && merged[last].word == w.word {
+			merged[last].n += min(w.n, math.MaxInt32-merged[last].n)
+		} else {
+			merged = append(merged, w)
+		}
+	}
+	c.words, c.merged = merged, len(merged)
 }
 
 // reduce subtracts the count of the word after the limit most frequent ones from all counts, and
@@ -70,7 +60,7 @@ func (c *wordCounts) reduce(limit int) {
 			kept = append(kept, w)
 		}
 	}
-	c.words = kept
+	c.words, c.merged = kept, len(kept)
 }
 
 // list returns the limit most frequent words, of equal ones those with the smallest ids, in

@@ -60,6 +60,7 @@ func (l *Lexicon) Learn(iterations int, each func(do func([]Pair)) error) error 
 	if err := each(l.count); err != nil {
 		return err
 	}
+	l.begin()
 	for range iterations {
 		if err := each(l.Expect); err != nil {
 			return err
@@ -97,7 +98,7 @@ func (l *Lexicon) count(pairs []Pair) {
 	})
 }
 
-// begin sets the entries after count.
+// begin sets the entries after count, once.
 func (l *Lexicon) begin() {
 	if l.starts != nil {
 		return
@@ -123,7 +124,6 @@ func (l *Lexicon) begin() {
 
 // Expect adds the expected counts of pairs, which Learn must have had.
 func (l *Lexicon) Expect(pairs []Pair) {
-	l.begin()
 	const grain = 16
 	parallel.For(l.Threads, len(pairs), grain, func(_, lo, hi int) {
 		var w workspace
@@ -147,7 +147,6 @@ func (l *Lexicon) Expect(pairs []Pair) {
 // maximize ends an iteration: it sets p(t|s) to the expected counts of s with t, divided by those
 // of s.
 func (l *Lexicon) maximize() {
-	l.begin()
 	// Add-α smoothing keeps words that occur once from explaining whole sentences.
 	const alpha = 0.01
 	used := 0 // source words with entries
@@ -158,16 +157,21 @@ func (l *Lexicon) maximize() {
 	}
 	for s, start := range l.starts[:len(l.starts)-1] {
 		counts, p := l.counts[start:l.starts[s+1]], l.p[start:l.starts[s+1]]
-		total := uint64(0)
-		for _, c := range counts {
-			total += c
-		}
-		divisor := float64(float64(total)/countUnit) + float64(alpha*float64(len(l.words))/float64(used))
+		divisor := l.total(s) + float64(alpha*float64(len(l.words))/float64(used))
 		for i, c := range counts {
 			p[i] = (float64(float64(c)/countUnit) + alpha) / divisor
 		}
 	}
 	clear(l.counts)
+}
+
+// total returns the expected counts of a source word, as in starts.
+func (l *Lexicon) total(s int) float64 {
+	total := uint64(0)
+	for _, c := range l.counts[l.starts[s]:l.starts[s+1]] {
+		total += c
+	}
+	return float64(float64(total) / countUnit) // not fused with an addition
 }
 
 // Best appends to words the target words that s generates with probability minP or more, the n most

@@ -15,14 +15,9 @@ type Scorer struct {
 // Scorer returns a Scorer. It requires that Expect has had all pairs since Learn, and that the
 // Lexicon changes no more.
 func (l *Lexicon) Scorer() *Scorer {
-	l.begin()
 	s := &Scorer{l: l, totals: make([]float64, len(l.starts)-1)}
 	for word := range s.totals {
-		total := uint64(0)
-		for _, c := range l.counts[l.starts[word]:l.starts[word+1]] {
-			total += c
-		}
-		s.totals[word] = float64(total) / countUnit
+		s.totals[word] = l.total(word)
 	}
 	return s
 }

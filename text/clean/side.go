@@ -74,7 +74,7 @@ func (d *side) measure(s string) {
 	last, same := rune(-1), 0
 	for _, r := range s {
 		d.chars++
-		if script.IsSpace(r) {
+		if unicode.IsSpace(r) {
 			w.end()
 			length, counted = 0, false
 			continue

@@ -1,6 +1,9 @@
 package score
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // tokens returns the tokens of s as sacreBLEU's version of Tercom's Normalizer makes them.
 // sacreBLEU's rules for kana and for 's at the end are left out: they have no effect, because the
@@ -13,11 +16,16 @@ func (t TER) tokens(s string) []string {
 	if t.Normalized {
 		s = normalizeWestern(s)
 		if t.AsianSupport {
-			s = surround(s, func(r rune) bool { return isChinese(r) || isAsianMark(r) })
+			s = surround(s, func(r rune) bool { return unicode.In(r, chinese, asianMarks) })
 		}
 	}
 	if t.NoPunctuation {
-		s = remove(s, func(r rune) bool { return strings.ContainsRune(`.,?:;!"()`, r) || t.AsianSupport && isAsianMark(r) })
+		s = strings.Map(func(r rune) rune {
+			if strings.ContainsRune(`.,?:;!"()`, r) || t.AsianSupport && unicode.Is(asianMarks, r) {
+				return -1
+			}
+			return r
+		}, s)
 	}
 	return strings.FieldsFunc(s, isPythonSpace)
 }
@@ -40,26 +48,26 @@ func normalizeWestern(s string) string {
 	return splitNumbers(strings.ReplaceAll(s, "'s ", " 's "))
 }
 
-// isChinese reports whether sacreBLEU treats r as Chinese for TER.
-func isChinese(r rune) bool {
-	switch {
-	case 0x2E80 <= r && r <= 0x2EFF, // radicals
-		0x31C0 <= r && r <= 0x31EF, // strokes
-		0x3200 <= r && r <= 0x3F22, // sacreBLEU's limit; enclosed letters end at U+32FF
-		0x3400 <= r && r <= 0x4DBF, // ideographs
-		0x4E00 <= r && r <= 0x9FFF,
-		0xF900 <= r && r <= 0xFAFF, // compatibility
-		0xFE30 <= r && r <= 0xFE4F:
-		return true
-	}
-	return false
-}
+// chinese has the characters that sacreBLEU treats as Chinese for TER.
+var chinese = &unicode.RangeTable{R16: []unicode.Range16{
+	{0x2E80, 0x2EFF, 1}, // radicals
+	{0x31C0, 0x31EF, 1}, // strokes
+	{0x3200, 0x4DBF, 1}, // enclosed letters, ideographs
+	{0x4E00, 0x9FFF, 1},
+	{0xF900, 0xFAFF, 1}, // compatibility
+	{0xFE30, 0xFE4F, 1},
+}}
 
-// isAsianMark reports whether r is Chinese, Japanese or full-width punctuation.
-func isAsianMark(r rune) bool {
-	switch {
-	case r == 0x3001, r == 0x3002, 0x3008 <= r && r <= 0x3011, 0x3014 <= r && r <= 0x301F, r == 0x30FB, 0xFF61 <= r && r <= 0xFF65:
-		return true
-	}
-	return strings.ContainsRune("．，？：；！＂（）", r)
-}
+// asianMarks has Chinese, Japanese and full-width punctuation.
+var asianMarks = &unicode.RangeTable{R16: []unicode.Range16{
+	{0x3001, 0x3002, 1},
+	{0x3008, 0x3011, 1},
+	{0x3014, 0x301F, 1},
+	{0x30FB, 0x30FB, 1},
+	{0xFF01, 0xFF02, 1}, // ！＂
+	{0xFF08, 0xFF09, 1}, // （）
+	{0xFF0C, 0xFF0E, 2}, // ，．
+	{0xFF1A, 0xFF1B, 1}, // ：；
+	{0xFF1F, 0xFF1F, 1}, // ？
+	{0xFF61, 0xFF65, 1},
+}}

@@ -81,9 +81,6 @@ func (t Tokenizer) Tokens(s string) []string {
 var entities = []string{"&quot;", `"`, "&amp;", "&", "&lt;", "<", "&gt;", ">"}
 
 func decodeEntities(s string) string {
-	if !strings.Contains(s, "&") {
-		return s
-	}
 	// In this order, so that &amp;lt; becomes <.
 	for e := range slices.Chunk(entities, 2) {
 		s = strings.ReplaceAll(s, e[0], e[1])
@@ -105,9 +102,9 @@ func isMark13a(r rune) bool {
 
 // splitNumbers separates periods and commas that are not between digits, and dashes after digits.
 func splitNumbers(s string) string {
-	s = splitPairs(s, notDigit, isStop, spaceAfter)
-	s = splitPairs(s, isStop, notDigit, spaceBefore) // in the output of the first
-	return splitPairs(s, isDigit, func(r rune) bool { return r == '-' }, spaceAfter)
+	s = splitPairs(s, notDigit, isStop, "", " ")
+	s = splitPairs(s, isStop, notDigit, " ", "") // in the output of the first
+	return splitPairs(s, isDigit, func(r rune) bool { return r == '-' }, "", " ")
 }
 
 func isDigit(r rune) bool  { return '0' <= r && r <= '9' }
@@ -119,49 +116,33 @@ func separateChars(s string) string {
 }
 
 func separateZh(s string) string {
-	var b strings.Builder
-	for _, r := range strings.TrimFunc(s, isPythonSpace) {
-		if isZh(r) {
-			b.WriteRune(' ')
-			b.WriteRune(r)
-			b.WriteRune(' ')
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return splitNumbers(surround(b.String(), isMark13a))
+	s = surround(strings.TrimFunc(s, isPythonSpace), func(r rune) bool { return unicode.Is(zh, r) })
+	return splitNumbers(surround(s, isMark13a))
 }
 
-// isZh reports whether sacreBLEU treats r as a Chinese character. For the ideographs from U+20000
-// to U+2A6D6 sacreBLEU has "\u20000" <= c <= "\u2a6d6", which are strings of two characters in
-// Python, so that it includes U+2001 to U+2A6D, general punctuation and symbols, instead. Equal
-// scores need the same ranges.
-func isZh(r rune) bool {
-	switch {
-	case 0x2001 <= r && r <= 0x2A6D,
-		0x2E80 <= r && r <= 0x2EFF, // radicals
-		0x2F00 <= r && r <= 0x2FDF,
-		0x2FF0 <= r && r <= 0x303F, // structure, punctuation
-		0x3100 <= r && r <= 0x312F, // phonetic
-		0x31A0 <= r && r <= 0x31BF,
-		0x31C0 <= r && r <= 0x31EF, // strokes
-		0x3200 <= r && r <= 0x33FF,
-		0x3400 <= r && r <= 0x4DB5, // ideographs
-		0x4E00 <= r && r <= 0x9FBB,
-		0xF900 <= r && r <= 0xFA2D,
-		0xFA30 <= r && r <= 0xFA6A,
-		0xFA70 <= r && r <= 0xFAD9,
-		0xFE10 <= r && r <= 0xFE1F,
-		0xFE30 <= r && r <= 0xFE4F,
-		0xFF00 <= r && r <= 0xFFEF: // full width
-		return true
-	}
-	return false
-}
+// zh has the characters that sacreBLEU treats as Chinese. For the ideographs from U+20000 to
+// U+2A6D6 sacreBLEU has "\u20000" <= c <= "\u2a6d6", which are strings of two characters in Python,
+// so that it includes U+2001 to U+2A6D, general punctuation and symbols, instead. Equal scores need
+// the same ranges.
+var zh = &unicode.RangeTable{R16: []unicode.Range16{
+	{0x2001, 0x2A6D, 1},
+	{0x2E80, 0x2FDF, 1}, // radicals
+	{0x2FF0, 0x303F, 1}, // structure, punctuation
+	{0x3100, 0x312F, 1}, // phonetic
+	{0x31A0, 0x31EF, 1}, // phonetic, strokes
+	{0x3200, 0x4DB5, 1}, // symbols, ideographs
+	{0x4E00, 0x9FBB, 1},
+	{0xF900, 0xFA2D, 1},
+	{0xFA30, 0xFA6A, 1},
+	{0xFA70, 0xFAD9, 1},
+	{0xFE10, 0xFE1F, 1},
+	{0xFE30, 0xFE4F, 1},
+	{0xFF00, 0xFFEF, 1}, // full width
+}}
 
 func separateIntl(s string) string {
 	notNumber := func(r rune) bool { return !unicode.IsNumber(r) }
-	s = splitPairs(s, notNumber, unicode.IsPunct, spaceAfter)
-	s = splitPairs(s, unicode.IsPunct, notNumber, spaceBefore)
+	s = splitPairs(s, notNumber, unicode.IsPunct, "", " ")
+	s = splitPairs(s, unicode.IsPunct, notNumber, " ", "")
 	return surround(s, unicode.IsSymbol)
 }

@@ -49,15 +49,6 @@ func Of(r rune) Script {
 	return None // emoji
 }
 
-// IsSpace reports whether a character is white space.
-func IsSpace(r rune) bool {
-	switch r {
-	case ' ', '\t', '\n', '\v', '\f', '\r', 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000:
-		return true
-	}
-	return 0x2000 <= r && r <= 0x200A
-}
-
 // ranges are the scripts of the characters from U+00C0, in whole pages of 1<<pageBits
 // characters. Marks and the few symbols in a page of letters count as letters.
 var ranges = []struct {

@@ -1,9 +1,6 @@
 package script
 
-import (
-	"testing"
-	"unicode"
-)
+import "testing"
 
 func TestOf(t *testing.T) {
 	for want, letters := range map[Script]string{
@@ -29,14 +26,6 @@ func TestOfUnspaced(t *testing.T) {
 			if got := OfUnspaced(r); got != want {
 				t.Errorf("OfUnspaced(%q) = %d, want %d", r, got, want)
 			}
-		}
-	}
-}
-
-func TestIsSpace(t *testing.T) {
-	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if got, want := IsSpace(r), unicode.IsSpace(r); got != want {
-			t.Errorf("IsSpace(%U) = %v, want %v", r, got, want)
 		}
 	}
 }
