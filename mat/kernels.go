@@ -6,11 +6,12 @@ package mat
 // gemmKernel describes a kernel.
 type gemmKernel struct {
 	isa        isa
-	rows, cols int   // of C in registers; the columns of a panel of B
+	rows, cols int   // of C in registers; a panel of B has the columns of the kernel of strips
 	readsB     readB // how it reads B
 	depth      int   // of a block of B
 	multiple   int   // of k, without blocks
-	packsB     bool  // it can pack rows of B while it multiplies, in strips of all its rows
+	canPackB   bool  // rows of B, while it multiplies a strip of all its rows
+	packsEdge  bool  // also those of a panel with fewer columns
 	lanesA     bool  // it reads A in packed panels of 8 rows: a[l*8+i]
 
 	// The number of k in which a strip prefetches one line of its walks, if it has all rows, if it
@@ -36,13 +37,13 @@ const (
 
 // The kernels. Their functions are nil on other machines.
 var (
-	stripsAVX512 = gemmKernel{isa: avx512, rows: 12, cols: 32, depth: 1024, packsB: true,
+	stripsAVX512 = gemmKernel{isa: avx512, rows: 12, cols: 32, depth: 1024, canPackB: true, packsEdge: true,
 		walkFull: 4, walkPacking: 4, walkPart: 1, walksFast: true, strip: stripAVX512}
 	fewRowsAVX512      = gemmKernel{isa: avx512, rows: 6, cols: 64, depth: 1024, strip: stripFewAVX512}
 	smallProductAVX512 = gemmKernel{isa: avx512, rows: 12, cols: 32, readsB: edgesOfB, strip: smallColumns}
 	columnsOfAVX512    = gemmKernel{isa: avx512, rows: 8, cols: 16, multiple: 16, readsB: columnsOfB, columns: columnsAVX512}
 
-	stripsAVX2 = gemmKernel{isa: avx2, rows: 6, cols: 16, depth: 256, packsB: true,
+	stripsAVX2 = gemmKernel{isa: avx2, rows: 6, cols: 16, depth: 256, canPackB: true,
 		walkFull: 4, walkPacking: 1, strip: stripAVX2}
 	columnsOfAVX2 = gemmKernel{isa: avx2, rows: 8, cols: 12, multiple: 16, readsB: columnsOfB, lanesA: true, columns: columnsAVX2}
 	rowOfAVX2     = gemmKernel{isa: avx2, rows: 1, cols: 16, multiple: 8, readsB: rowsOfB, row: rowAVX2}

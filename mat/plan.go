@@ -120,7 +120,7 @@ type step struct {
 	j0, j1, k0, k1 int
 	small          bool // a small product, without blocks of B
 
-	packB bool // copies or transposes B into panels, block by block
+	packB bool // copies or transposes B into panels, block by block; an edge of B is packed always
 	packA bool // makes the rows of a strip contiguous
 	copyA bool // copies rows of A into rows that share no sets of L1
 	fetch bool // prefetches a B that is not packed, besides what the kernel does in any case
@@ -195,10 +195,10 @@ func (q *shape) transposesB() bool { return !q.packed && q.bCol != 1 && q.n > 1 
 // strip packs rows of B as it multiplies, so packing pays earlier.
 func (q *shape) packsB(m, n int, lim *limits) bool {
 	rows, l2 := lim.maxUnpackedRows, lim.l2Floats
-	if q.strips == &stripsAVX2 {
+	if q.strips.isa == avx2 {
 		l2 /= 2 // more strips than with AVX-512 read B
 	}
-	if q.strips.packsB {
+	if q.strips.canPackB {
 		rows = min(rows, q.strips.rows-1)
 	}
 	return !q.packed && (q.bCol != 1 && n > 1 || m > rows && (m > 2*lim.maxUnpackedRows || n*q.k > l2))
@@ -291,7 +291,7 @@ func (b *block) addStrips(q *shape, j0, j1, k0 int, lim *limits) {
 	s := part.stripStep(lim)
 	s.j0, s.j1, s.k0, s.k1 = j0, j1, k0, q.k
 	few := kernelsOf[q.kernel].fewRows
-	if few != nil && q.strips != &stripsAVX2 && q.m <= few.rows && part.n >= few.cols && !s.packB {
+	if few != nil && q.strips.isa != avx2 && q.m <= few.rows && part.n >= few.cols && !s.packB {
 		first := s
 		first.kernel, first.j1 = few, j0+part.n/few.cols*few.cols
 		first.cols = ceil(s.cols, few.cols)
@@ -320,7 +320,7 @@ func (q *shape) stripStep(lim *limits) (s step) {
 		if q.k*q.n <= lim.l2Floats {
 			break
 		}
-		if s.fetch = q.kernel == avx512 && s.rows > fewRowsAVX512.rows; s.fetch {
+		if s.fetch = q.kernel == avx512 && s.rows > kernelsOf[q.kernel].fewRows.rows; s.fetch {
 			cols = s.kernel.cols
 		} else {
 			cols, depth = max(1, min(lim.l2Floats/4/s.rows, lim.l1Floats)), lim.streamDepth

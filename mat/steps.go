@@ -235,7 +235,7 @@ func (t *product) multiplyBlocks(w *workspace, s *step, x rect) {
 	for i := x.i0; i < x.i1; i += p.rows {
 		p.i0, p.i1 = i, min(i+p.rows, x.i1)
 		p.rowStrips = divideRows(p.i1-p.i0, p.kernel.rows)
-		if p.packB && p.kernel.packsB {
+		if p.packB && p.kernel.canPackB {
 			p.rowStrips.fillFirst()
 		}
 		for n := range p.jBlocks * p.kBlocks {
@@ -289,7 +289,7 @@ func (p *blockLoop) multiplyBlock(w *workspace, x blockB) {
 		if p.packed != nil {
 			panel := p.panel.panelFloats(p.a.Cols)
 			s.b, s.bK, s.bPanel = &p.packed[j/p.panel.cols*panel+k0*p.panel.cols], uintptr(p.panel.cols)*size, uintptr(panel)*size
-		} else if p.packB || s.n < p.panel.cols {
+		} else if p.packsPanels(s.n) {
 			s.b, s.bK, s.bPanel = &w.packedB[0], uintptr(p.panel.cols)*size, uintptr(p.panel.panelFloats(s.k))*size
 		} else {
 			s.n -= s.n % p.panel.cols
@@ -346,7 +346,7 @@ func (p *blockLoop) multiplyStrips(w *workspace, j, k0 int) {
 		case p.fetch:
 			p.lookBelow(w, j, k0)
 		}
-		if n == 0 && p.packed == nil && (p.packB || s.n < p.panel.cols) {
+		if n == 0 && p.packed == nil && p.packsPanels(s.n) {
 			p.runPacking(w, j, k0)
 		} else {
 			p.kernel.strip(s)
@@ -393,9 +393,13 @@ func (p *blockLoop) setA(w *workspace, i, k0 int) {
 	}
 }
 
+// packsPanels reports whether the next n columns of B are packed: in a step that packs B, and at an
+// edge that is narrower than a panel.
+func (p *blockLoop) packsPanels(n int) bool { return p.packB || n < p.panel.cols }
+
 // packs reports whether strip n packs B while it multiplies.
 func (p *blockLoop) packs(w *workspace, n int) bool {
-	return n == 0 && p.packed == nil && p.b.ColStride == 1 && p.kernel.packsB && w.strip.m == p.kernel.rows
+	return n == 0 && p.packed == nil && p.b.ColStride == 1 && p.kernel.canPackB && w.strip.m == p.kernel.rows
 }
 
 // runPacking packs columns [j, j+s.n) of B over the block of k from k0 on, and computes the
@@ -414,7 +418,7 @@ func (p *blockLoop) runPacking(w *workspace, j, k0 int) {
 			s.bias = &p.o.Bias[j+done]
 		}
 		to := w.packedB[done/g.cols*panel:]
-		if p.packs(w, 0) && (s.n == g.cols || g == &stripsAVX512) {
+		if p.packs(w, 0) && (s.n == g.cols || g.packsEdge) {
 			s.pack, s.b, s.bK = &to[0], &x.Data[done], uintptr(b.RowStride)*size
 		} else {
 			g.packBlockB(to, s.bPanel, x.ColRange(done, done+s.n))

@@ -33,6 +33,7 @@ func (d dropouts) weightsAt(i int) mat.Dropout {
 }
 
 // innerAt returns the generator of the hidden layer in the feed-forward network of site d.site+i.
+// Its key is that of weightsAt, because a site has attention or a hidden layer.
 func (d dropouts) innerAt(i int) mat.Dropout {
 	return mat.Dropout{Rate: d.inner, Key: mix(d.key(i)), Offset: d.rows * d.ff}
 }

@@ -104,7 +104,7 @@ func (c *kvCache) newPage(pool *pagePool) int32 {
 	return int32(len(c.pages) - 1)
 }
 
-// clear frees all pagec.
+// clear frees all pages.
 func (c *kvCache) clear(pool *pagePool) {
 	for _, p := range c.pages {
 		if p != nil {

@@ -15,9 +15,8 @@ import (
 // it, except that EOS must be allowed.
 //
 // Start and Next must set all words of the state, from their arguments alone. Allows and Only must
-// not change the state. Goroutines call them concurrently for different hypotheses. A Constraint
-// in Options must be comparable, for example a pointer. A panic of a Constraint ends its call with
-// a *PanicError.
+// not change the state. Goroutines call them concurrently for different hypotheses. A panic
+// of a Constraint ends its call with a *PanicError.
 type Constraint interface {
 	// StateLen returns the number of words of a state.
 	StateLen() int

@@ -226,9 +226,9 @@ func (o *Options) selection() Selection {
 	case o.Selection != nil:
 		return o.Selection
 	case o.Sample:
-		return single{o.nBest()}
+		return independent{o.nBest()}
 	case o.Beam == 1:
-		return single{1}
+		return independent{1}
 	}
 	return beam{o.Beam, endRules[o.Search], o.patience()}
 }

@@ -9,8 +9,8 @@ import (
 
 // The logits of a row go through a chain of processors. Each writes its own buffer:
 //
-//	logits → mask → penalize → the distribution of the next token
-//	                         → suppress → the logits of tokens that may be selected
+//	logits → mask → penalizeRepetition → the distribution of the next token
+//	                                   → suppress → the logits of tokens that may be selected
 //
 // A Constraint cannot be asked about all tokens, so it is the last processor, one token at a time:
 // Partial.allows.

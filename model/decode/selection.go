@@ -5,18 +5,17 @@ import "tfm/model"
 // Selection decides how the hypotheses of a source continue: which candidates of a step stay live,
 // which are finished, and when the search ends. It knows neither the model nor the search. It keeps
 // nothing between steps, because the sources of a call share it: what it needs of earlier steps is
-// in the arguments. Goroutines do not call it concurrently for one source.
-//
-// A Selection in Options must be comparable, for example a struct of numbers. If it panics, its
-// call returns a *PanicError.
+// in the arguments. Goroutines do not call it concurrently for one source. If it panics, its call
+// returns a *PanicError.
 type Selection interface {
 	// Limits returns the sizes of the search, the same for every source and step.
 	Limits() Limits
 	// Select chooses from candidates: those of live[0] by descending LogP, then those of live[1],
-	// and so on. It appends to s.Extend those that stay live, Limits.Live or fewer and none with
-	// model.EOS, and to s.Finish those with model.EOS that are finished; others are dropped. The
-	// order of s.Extend is that of live in the next step, best first: the first one decides
-	// Progress.
+	// and so on. If the search has phrases, the candidates of a hypothesis that advance one come
+	// after its others, in no order. Select appends to s.Extend those that stay live, Limits.Live
+	// or fewer and none with model.EOS, and to s.Finish those with model.EOS that are finished;
+	// others are dropped. The order of s.Extend is that of live in the next step, best first: the
+	// first one decides Progress.
 	Select(live []Live, candidates []Candidate, p Progress, s *Selected)
 	// Ends reports whether the search ends after a step although hypotheses are live.
 	Ends(p Progress) bool
@@ -97,15 +96,15 @@ func insert(best []Candidate, c Candidate) []Candidate {
 	return best
 }
 
-// single is the Selection of greedy search and of sampling: n hypotheses, each with one candidate.
-// All of them count.
-type single struct{ n int }
+// independent is the Selection of greedy search and of sampling: n hypotheses, each with one
+// candidate. All of them count.
+type independent struct{ n int }
 
-func (k single) Limits() Limits {
+func (k independent) Limits() Limits {
 	return Limits{Start: k.n, Live: k.n, Candidates: 1, Truncated: true, Equal: true}
 }
 
-func (single) Select(_ []Live, candidates []Candidate, _ Progress, s *Selected) {
+func (independent) Select(_ []Live, candidates []Candidate, _ Progress, s *Selected) {
 	for _, c := range candidates {
 		if c.Token == model.EOS {
 			s.Finish = append(s.Finish, c)
@@ -115,4 +114,4 @@ func (single) Select(_ []Live, candidates []Candidate, _ Progress, s *Selected) 
 	}
 }
 
-func (single) Ends(Progress) bool { return false }
+func (independent) Ends(Progress) bool { return false }
