@@ -37,10 +37,10 @@ func penaltyFlags(f *cli.Flags, s *decode.Options, usage string) []*cli.Flag {
 	}
 }
 
-// UseModelPenalty sets each part of the length penalty, the beam, the length limit and the end rule
+// UseModelSearch sets each part of the length penalty, the beam, the length limit and the end rule
 // of s, unless its flag is in given, to the model's. -patience is an end rule. A beam that no flag
 // sets has at least NBest hypotheses.
-func UseModelPenalty(s *decode.Options, given map[string]string, model decode.Options) {
+func UseModelSearch(s *decode.Options, given map[string]string, model decode.Options) {
 	beam := max(model.Beam, s.NBest)
 	if s.Sample {
 		beam = model.Beam

@@ -8,7 +8,7 @@ import (
 )
 
 // Flags that are not given have the model's values, the end rule of the search too.
-func TestUseModelPenalty(t *testing.T) {
+func TestUseModelSearch(t *testing.T) {
 	imported := decode.OptionsFor(model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: 0.6, Search: model.SearchShrinking, Beam: 2, LengthFactor: 3})
 	for name, change := range map[string]func(want *decode.Options){
 		"":               func(want *decode.Options) {},
@@ -20,13 +20,13 @@ func TestUseModelPenalty(t *testing.T) {
 	} {
 		got, want := decode.DefaultOptions(), imported
 		change(&want)
-		if UseModelPenalty(&got, map[string]string{name: ""}, imported); got != want {
+		if UseModelSearch(&got, map[string]string{name: ""}, imported); got != want {
 			t.Errorf("-%s: found %+v, want %+v", name, got, want)
 		}
 	}
 	list := decode.DefaultOptions()
 	list.NBest = 3
-	if UseModelPenalty(&list, nil, imported); list.Beam != 3 {
+	if UseModelSearch(&list, nil, imported); list.Beam != 3 {
 		t.Errorf("3 best of a beam of 2: found a beam of %d", list.Beam)
 	}
 }

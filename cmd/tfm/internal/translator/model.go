@@ -74,7 +74,7 @@ func newest(dir string) string {
 
 // Search completes a search by t, the open model: what no flag in given sets is the model's.
 func (m *Model) Search(o *decode.Options, given map[string]string, t *translate.Translator) error {
-	settings.UseModelPenalty(o, given, t.DefaultOptions())
+	settings.UseModelSearch(o, given, t.DefaultOptions())
 	if !m.Shortlist {
 		return nil
 	}
