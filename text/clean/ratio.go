@@ -53,29 +53,25 @@ func (r *ratios) learn() {
 	if n < minRatioPairs {
 		return
 	}
-	ratios := make([]int, n)
-	for i, s := range r.samples {
-		ratios[i] = s[1] - s[0]
-	}
-	r.median = quantiles(ratios)(0.5)
+	r.median = ratioQuantiles(r.samples)(0.5)
 	slices.SortStableFunc(r.samples, func(a, b [2]int) int { return r.length(a[0], a[1]) - r.length(b[0], b[1]) })
 	count := max(1, min(maxClasses, n/minClassPairs))
 	for i := range count {
 		samples := r.samples[i*n/count : (i+1)*n/count]
-		ratios := ratios[:len(samples)]
-		for k, s := range samples {
-			ratios[k] = s[1] - s[0]
-		}
-		at := quantiles(ratios)
+		at := ratioQuantiles(samples)
 		r.classes = append(r.classes, ratioClass{r.length(samples[0][0], samples[0][1]), at(0.5), max(minDeviation, (at(0.8413)-at(0.1587))/2)})
 	}
 	r.samples = nil
 }
 
-// quantiles sorts values and returns the function of their quantiles.
-func quantiles(values []int) func(q float64) int {
-	slices.Sort(values)
-	return func(q float64) int { return values[int(q*float64(len(values)-1))] }
+// ratioQuantiles returns the function of the quantiles of the ratios of samples.
+func ratioQuantiles(samples [][2]int) func(q float64) int {
+	var ratios []int
+	for _, s := range samples {
+		ratios = append(ratios, s[1]-s[0])
+	}
+	slices.Sort(ratios)
+	return func(q float64) int { return ratios[int(q*float64(len(ratios)-1))] }
 }
 
 // deviations returns the distance of the ratio of two lengths from the median, in standard

@@ -19,20 +19,16 @@ func weight(class script.Script, letters int) int {
 	return letters
 }
 
-// main returns the script of most letters, false without letters.
-func (d *side) main() (script.Script, bool) {
-	best, most := script.Latin, 0
+// add counts a sentence for the script of most of its letters, if it has letters.
+func (s *scripts) add(d *side) {
+	best, most := 0, 0
 	for class, n := range d.letters {
 		if n := weight(script.Script(class), n); n > most {
-			best, most = script.Script(class), n
+			best, most = class, n
 		}
 	}
-	return best, most > 0
-}
-
-func (s *scripts) add(d *side) {
-	if class, ok := d.main(); ok {
-		s.lines[class]++
+	if most > 0 {
+		s.lines[best]++
 	}
 }
 

@@ -224,10 +224,7 @@ func (c *Codes) Segment(line string, v *Vocabulary) string {
 	out.WriteString(line[:start])
 	e := newEncoder(c, v)
 	first := true
-	for word := range strings.SplitSeq(words, " ") {
-		if word == "" {
-			continue
-		}
+	for word := range strings.FieldsFuncSeq(words, func(r rune) bool { return r == ' ' }) {
 		if !first {
 			out.WriteByte(' ')
 		}

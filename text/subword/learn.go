@@ -121,10 +121,7 @@ func newStatistics(l *Learner) *statistics {
 		}
 	}
 	s.all = maps.Clone(s.counts)
-	var most int64
-	for _, n := range s.counts {
-		most = max(most, n)
-	}
+	_, most, _ := s.greatest()
 	s.threshold = float64(most) / 10
 	return s
 }

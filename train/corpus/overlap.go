@@ -12,38 +12,34 @@ type pairHashes struct{ pair, source uint64 }
 // overlap finds hashes of validation pairs among those of training pairs. It must be made by
 // newOverlap.
 type overlap struct {
-	valid          []pairHashes
-	pairs, sources map[uint64]bool // whether each hash of valid was found
+	valid []pairHashes
+	found map[uint64]bool // whether each hash of valid was found
 }
 
-func newOverlap() *overlap {
-	return &overlap{pairs: map[uint64]bool{}, sources: map[uint64]bool{}}
-}
+func newOverlap() *overlap { return &overlap{found: map[uint64]bool{}} }
 
 // addValid adds a validation pair. All of them must be added before the training pairs.
 func (o *overlap) addValid(h pairHashes) {
 	o.valid = append(o.valid, h)
-	o.pairs[h.pair], o.sources[h.source] = false, false
+	o.found[h.pair], o.found[h.source] = false, false
 }
 
 // addTrain adds a training pair.
 func (o *overlap) addTrain(h pairHashes) {
-	if _, ok := o.sources[h.source]; !ok {
-		return
-	}
-	o.sources[h.source] = true
-	if _, ok := o.pairs[h.pair]; ok {
-		o.pairs[h.pair] = true
+	for _, x := range [2]uint64{h.pair, h.source} {
+		if _, ok := o.found[x]; ok {
+			o.found[x] = true
+		}
 	}
 }
 
 // count returns the overlap.
 func (o *overlap) count() (n Overlap) {
 	for _, v := range o.valid {
-		if o.pairs[v.pair] {
+		if o.found[v.pair] {
 			n.Pairs++
 		}
-		if o.sources[v.source] {
+		if o.found[v.source] {
 			n.Sources++
 		}
 	}
