@@ -1,6 +1,9 @@
 package bench
 
-import "runtime"
+import (
+	"cmp"
+	"runtime"
+)
 
 // Memory is the peak memory of the process since its start.
 type Memory struct {
@@ -12,10 +15,7 @@ type Memory struct {
 // of getrusage there starts at the peak of the parent process; the maximum resident set of
 // getrusage on other Unix systems; and elsewhere the memory that the Go runtime currently holds.
 func PeakMemory() Memory {
-	if n := kilobytes(colonField("/proc/self/status", "VmHWM"), " kB"); n > 0 {
-		return Memory{n, "resident"}
-	}
-	if n := maxResident(); n > 0 {
+	if n := cmp.Or(kilobytes(colonField("/proc/self/status", "VmHWM"), " kB"), maxResident()); n > 0 {
 		return Memory{n, "resident"}
 	}
 	var m runtime.MemStats

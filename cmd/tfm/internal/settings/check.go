@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -58,15 +59,11 @@ func Error(errs ...error) error {
 	return nil
 }
 
+// flagNames are the flags of the fields with other names.
+var flagNames = map[string]string{"smoothing": "smoothing-over", "biases": "bias", "start": "init"}
+
 // flagOf returns the flag of a field of model.Config, decode.Options or train.Options.
 func flagOf(field string) string {
-	switch field = strings.TrimPrefix(field, "search."); field {
-	case "smoothing":
-		return "smoothing-over"
-	case "biases":
-		return "bias"
-	case "start":
-		return "init"
-	}
-	return strings.ReplaceAll(field, "_", "-")
+	field = strings.TrimPrefix(field, "search.")
+	return cmp.Or(flagNames[field], strings.ReplaceAll(field, "_", "-"))
 }

@@ -99,12 +99,11 @@ func (v initValue) Set(s string) error {
 	err := v.start.UnmarshalText([]byte(s))
 	switch {
 	case err == nil:
-		*v.file = ""
+		s = ""
 	case strings.TrimSpace(s) == "":
 		return err
-	default:
-		*v.file = s
 	}
+	*v.file = s
 	return nil
 }
 

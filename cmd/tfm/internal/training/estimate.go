@@ -43,7 +43,7 @@ func (w *watch) measured(e train.Event) bool {
 // newEstimate returns the estimate at a step.
 func (w *watch) newEstimate(e train.Event) *estimate {
 	s := &estimate{tokensPerSec: e.TokensPerSec(), stepsPerSec: float64(w.steps) / w.stepping.Seconds(), epochSteps: w.epochSteps(), left: e.Left, steps: e.Steps}
-	s.epoch = seconds(float64(w.started.SrcTokens+w.started.TgtTokens) / s.tokensPerSec)
+	s.epoch = time.Duration(float64(w.started.SrcTokens+w.started.TgtTokens) / s.tokensPerSec * float64(time.Second))
 	if inTime := e.Step + int(e.Left.Seconds()*s.stepsPerSec); w.o.Time > 0 && (s.steps == 0 || inTime < s.steps) {
 		s.outOfTime, s.steps = true, twoDigits(inTime)
 	}
@@ -114,8 +114,6 @@ func (w *watch) checkSpeed(e train.Event) {
 	w.warn(slowed, "the speed has been below %s tokens/s for a minute, at the beginning it was %s. Now %s. Does another program use the processor?",
 		format.Thousands(int(fallen*s.tokensPerSec)), format.Thousands(int(s.tokensPerSec)), effect)
 }
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // rough formats a duration to about two digits: 45s, 9m30s, 47m, 2h20m.
 func rough(d time.Duration) string {

@@ -93,9 +93,8 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if n := result.Skipped; n > 0 {
-		j.Progress.Field("updates skipped", "%s of %s, with a loss or gradient that is not finite", format.Thousands(n), format.Thousands(result.Step))
-	}
+	j.fieldIf(result.Skipped > 0, "updates skipped", "%s of %s, with a loss or gradient that is not finite",
+		format.Thousands(result.Skipped), format.Thousands(result.Step))
 	return Result{result, m, c.Vocab, pool, j.info(result, c.TrainPairs)}, nil
 }
 
@@ -162,15 +161,11 @@ func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 		return fmt.Errorf("%s: %w", from.Path, err)
 	}
 	j.Progress.Field("initial weights", "%s", from.Path)
-	if to.Joint() && from.Tokenizers.Joint() {
-		j.Progress.Field("pieces", "%s", known(src))
-	} else {
-		j.Progress.Field("source pieces", "%s", known(src))
-		j.Progress.Field("target pieces", "%s", known(tgt))
-	}
-	if from.Shortlist {
-		j.Progress.Field("shortlist", "not kept: learn it from the new pairs with 'tfm shortlist'")
-	}
+	joint := to.Joint() && from.Tokenizers.Joint()
+	j.fieldIf(joint, "pieces", "%s", known(src))
+	j.fieldIf(!joint, "source pieces", "%s", known(src))
+	j.fieldIf(!joint, "target pieces", "%s", known(tgt))
+	j.fieldIf(from.Shortlist, "shortlist", "not kept: learn it from the new pairs with 'tfm shortlist'")
 	return nil
 }
 

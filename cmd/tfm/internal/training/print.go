@@ -23,68 +23,52 @@ func (j *Job) printReading(stage corpus.Stage, pairs int) {
 	j.Progress.Update(time.Now(), fmt.Sprintf("%s: %s", stage, format.Count(pairs, "pair")))
 }
 
+// fieldIf prints a field if a condition holds.
+func (j *Job) fieldIf(holds bool, label, text string, args ...any) {
+	if holds {
+		j.Progress.Field(label, text, args...)
+	}
+}
+
 // printData prints the pairs, the languages and the vocabulary.
 func (j *Job) printData(c *corpus.Corpus) {
 	p := j.Progress
 	p.Field("training pairs", "%s from %s", format.Thousands(c.TrainPairs), j.Corpus.Train.Name)
-	if c.Windows > 1 {
-		p.Field("", "%s in memory at a time (-shuffle-window)", format.Thousands(c.WindowPairs))
-	}
-	if d := j.Options.BPEDropout; d > 0 {
-		p.Field("", "BPE-dropout %v", d)
-	}
+	j.fieldIf(c.Windows > 1, "", "%s in memory at a time (-shuffle-window)", format.Thousands(c.WindowPairs))
+	j.fieldIf(j.Options.BPEDropout > 0, "", "BPE-dropout %v", j.Options.BPEDropout)
 	switch {
 	case j.Options.ValidEvery == 0:
 	case j.Corpus.Valid != nil:
 		p.Field("validation pairs", "%s from %s", format.Thousands(c.ValidPairs), j.Corpus.Valid.Name)
 	case c.ValidPairs > 0:
 		p.Field("validation pairs", "%s held out (-valid-src)", format.Thousands(c.ValidPairs))
-		if n := c.HeldOut.Moved; n > 0 {
-			p.Field("", "%s moved to training", format.Count(n, "near-duplicate"))
-		}
+		j.fieldIf(c.HeldOut.Moved > 0, "", "%s moved to training", format.Count(c.HeldOut.Moved, "near-duplicate"))
 	default:
 		p.Field("validation pairs", "none, because the corpus is too small")
 	}
-	if c.Unscored > 0 {
-		p.Field("", "%s of them count only for BLEU: an empty side, or over %d tokens", format.Thousands(c.Unscored), j.Options.MaxLen)
-	}
-	if j.SrcLang != "" || j.TgtLang != "" {
-		p.Field("languages", "%s to %s", cmp.Or(j.SrcLang, "unknown"), cmp.Or(j.TgtLang, "unknown"))
-	}
+	j.fieldIf(c.Unscored > 0, "", "%s of them count only for BLEU: an empty side, or over %d tokens", format.Thousands(c.Unscored), j.Options.MaxLen)
+	j.fieldIf(j.SrcLang != "" || j.TgtLang != "", "languages", "%s to %s", cmp.Or(j.SrcLang, "unknown"), cmp.Or(j.TgtLang, "unknown"))
 	j.printDataWarnings(c)
 	if c.Vocab.Joint() {
 		p.Field("vocabulary", "%s pieces, joint", format.Thousands(j.Config.SrcVocab))
 	} else {
 		p.Field("vocabularies", "%s and %s pieces", format.Thousands(j.Config.SrcVocab), format.Thousands(j.Config.TgtVocab))
 	}
-	if note := tokenizers.SampleNote(c.WordThreshold); note != "" {
-		p.Field("", "%s", note)
-	}
+	note := tokenizers.SampleNote(c.WordThreshold)
+	j.fieldIf(note != "", "", "%s", note)
 }
 
 // printSettings prints the size of the model and how it is trained.
 func (j *Job) printSettings() {
-	p := j.Progress
+	p, o := j.Progress, j.Options
 	p.Field("parameters", "%s", format.Thousands(j.Config.CountParams()))
-	if s := optimizer(j.Options); s != optimizer(train.DefaultOptions()) {
-		p.Field("optimizer", "%s", s)
-	}
-	if n := j.Options.Accumulate; n > 1 {
-		p.Field("a step", "%d batches", n)
-	}
-	if j.Options.OnNaN == train.OnNaNSkip {
-		p.Field("on NaN", "the update is skipped")
-	}
-	if j.Options.RDrop != 0 {
-		p.Field("R-Drop", "alpha %v", j.Options.RDrop)
-	}
-	if j.Options.EMA != 0 {
-		p.Field("weights", "moving average, decay %v", j.Options.EMA)
-	}
-	p.Field("learning rate", "%s", j.Options.LearningRate(j.Config.DModel))
-	if j.Options.BF16 {
-		p.Field("products", "%s", products())
-	}
+	j.fieldIf(optimizer(o) != optimizer(train.DefaultOptions()), "optimizer", "%s", optimizer(o))
+	j.fieldIf(o.Accumulate > 1, "a step", "%d batches", o.Accumulate)
+	j.fieldIf(o.OnNaN == train.OnNaNSkip, "on NaN", "the update is skipped")
+	j.fieldIf(o.RDrop != 0, "R-Drop", "alpha %v", o.RDrop)
+	j.fieldIf(o.EMA != 0, "weights", "moving average, decay %v", o.EMA)
+	p.Field("learning rate", "%s", o.LearningRate(j.Config.DModel))
+	j.fieldIf(o.BF16, "products", "%s", products())
 }
 
 // printTokenize prints the tokenizer of the validation's BLEU, unless it is the usual one.
@@ -135,18 +119,13 @@ func (j *Job) printEvent(e train.Event) {
 	p := j.Progress
 	switch e.Kind {
 	case train.Started:
-		if e.TooLong > 0 && !j.watch.said[skipsPairs] {
-			p.Field("skipped", "%s with more than %d tokens on a side (-max-len)", format.Count(e.TooLong, "pair"), j.Options.MaxLen)
-		}
-		if e.Empty > 0 {
-			p.Field("skipped", "%s with an empty side", format.Count(e.Empty, "pair"))
-		}
+		j.fieldIf(e.TooLong > 0 && !j.watch.said[skipsPairs],
+			"skipped", "%s with more than %d tokens on a side (-max-len)", format.Count(e.TooLong, "pair"), j.Options.MaxLen)
+		j.fieldIf(e.Empty > 0, "skipped", "%s with an empty side", format.Count(e.Empty, "pair"))
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		p.Field("machine", "%s, %s kernels, %d MB of memory", format.Count(j.Threads, "thread"), mat.Kernel(), m.HeapInuse>>20)
-		if e.Path != "" {
-			p.Field("resumed from", "%s, step %s", e.Path, format.Thousands(e.Step))
-		}
+		j.fieldIf(e.Path != "", "resumed from", "%s, step %s", e.Path, format.Thousands(e.Step))
 		if e.Warning != nil {
 			p.Text("warning: %v", e.Warning)
 		}

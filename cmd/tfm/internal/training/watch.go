@@ -143,7 +143,7 @@ func (w *watch) checkLength(steps int) {
 
 // checkLoss warns about a loss that rises or that does not fall.
 func (w *watch) checkLoss(e train.Event) {
-	if !w.nlls.full() {
+	if w.nlls.count < windowSteps {
 		return
 	}
 	mean := w.nlls.mean()
@@ -291,8 +291,6 @@ func (w *window) add(x float64) {
 	w.values[w.count%windowSteps] = x
 	w.count++
 }
-
-func (w *window) full() bool { return w.count >= windowSteps }
 
 // mean returns the mean of the values, NaN without values.
 func (w *window) mean() float64 {
