@@ -20,32 +20,21 @@ func (t Tokenizer) For(references []string) Tokenizer {
 	if t != Auto {
 		return t
 	}
-	var han, kana, other, words int
+	var characters [script.None + 1]int // by script
+	words := 0
 	for _, s := range references {
 		inWord := false
 		for _, r := range s {
-			switch script.OfUnspaced(r) {
-			case script.Han:
-				han++
-			case script.Kana:
-				kana++
-			case script.Unspaced:
-				other++
-			default:
-				switch {
-				case unicode.IsLetter(r):
-					if !inWord {
-						words++
-					}
-					inWord = true
-					continue
-				case unicode.IsMark(r):
-					continue
-				}
+			class := script.OfUnspaced(r)
+			characters[class]++
+			isLetter := class == script.None && unicode.IsLetter(r)
+			if isLetter && !inWord {
+				words++
 			}
-			inWord = false
+			inWord = isLetter || inWord && class == script.None && unicode.IsMark(r)
 		}
 	}
+	han, kana, other := characters[script.Han], characters[script.Kana], characters[script.Unspaced]
 	switch {
 	case han+kana+other <= words:
 		return Tok13a

@@ -54,15 +54,7 @@ func (c *scanner) advance(s string) {
 
 // isBlankStart reports whether s begins with a blank line that has an end.
 func isBlankStart(s string) bool {
-	for i, r := range s {
-		if lineBreak(s[i:]) > 0 {
-			return true
-		}
-		if !isSpace(r) {
-			break
-		}
-	}
-	return false
+	return lineBreak(strings.TrimLeftFunc(s, func(r rune) bool { return isSpace(r) && !isLineBreak(r) })) > 0
 }
 
 // columns returns the width of s, where a character of Chinese or Japanese has two columns.
@@ -79,15 +71,14 @@ func columns(s string) int {
 
 const lineBreaks = "\n\r\v\f\u0085\u2028\u2029"
 
+func isLineBreak(r rune) bool { return strings.ContainsRune(lineBreaks, r) }
+
 // lineBreak returns the length of the line break at the begin of s, 0 if there is no line break.
 func lineBreak(s string) int {
-	switch r, size := utf8.DecodeRuneInString(s); r {
-	case '\r':
-		if strings.HasPrefix(s, "\r\n") {
-			return 2
-		}
-		return 1
-	case '\n', '\v', '\f', '\u0085', '\u2028', '\u2029':
+	if strings.HasPrefix(s, "\r\n") {
+		return 2
+	}
+	if r, size := utf8.DecodeRuneInString(s); isLineBreak(r) {
 		return size
 	}
 	return 0

@@ -200,23 +200,17 @@ func (s *sentence) spacedCloser(i int) int {
 var emoticons = []string{":)", ":-)", ":(", ":-(", ";)", ";-)", ":D", ":-D", ":P", ":-P"}
 
 // emoji returns the length of the emoji or the emoticon at i, 0 unless white space follows them.
-func (s *sentence) emoji(i int) (n int) {
+func (s *sentence) emoji(i int) int {
 	for _, e := range emoticons {
 		if rest, ok := strings.CutPrefix(s.w[i:], e); ok && (rest == "" || isSpace(firstRune(rest))) {
 			return len(e)
 		}
 	}
-	for i+n < len(s.w) {
-		r, size := utf8.DecodeRuneInString(s.w[i+n:])
-		if !isEmoji(r) {
-			if isSpace(r) {
-				return n
-			}
-			return 0
-		}
-		n += size
+	rest := strings.TrimLeftFunc(s.w[i:], isEmoji)
+	if rest != "" && !isSpace(firstRune(rest)) {
+		return 0
 	}
-	return n
+	return len(s.w) - i - len(rest)
 }
 
 // needsNoSpace reports whether a stop can end a sentence without white space after it.
