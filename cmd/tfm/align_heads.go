@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -34,10 +35,8 @@ type alignHeads struct {
 }
 
 func (c *alignHeads) run(ctx context.Context, _ []string) error {
-	if err := c.files.Check(); err != nil {
-		return err
-	}
-	if err := cli.CheckModelOutput(c.out, c.force, append(c.files.Files(), c.model.Path)...); err != nil {
+	output := cli.CheckModelOutput(c.out, c.force, append(c.files.Files(), c.model.Path)...)
+	if err := cmp.Or(c.files.Check(), output); err != nil {
 		return err
 	}
 	t, err := c.model.Open()

@@ -41,17 +41,6 @@ func (a *Answer) columns(number, text string, r *translate.Result, t *translate.
 	return columns
 }
 
-// emptyColumns returns the columns of a line without translation.
-func (a *Answer) emptyColumns(number string) []string {
-	columns := a.columns(number, "", &translate.Result{}, &translate.Translation{})
-	for i := range columns {
-		if i > 0 || !a.NBest {
-			columns[i] = ""
-		}
-	}
-	return columns
-}
-
 // columns is the Format of lines whose columns are separated by tabs.
 type columns struct {
 	*Answer
@@ -103,16 +92,20 @@ func splitColumns(line string, last int) ([]string, error) {
 
 func (c columns) Write(w io.Writer, number int, line string, r *translate.Result, err error) {
 	id := strconv.Itoa(number)
-	write := func(columns []string) { io.WriteString(w, line+"\t"+strings.Join(columns, "\t")+"\n") }
-	if err != nil {
-		write(c.emptyColumns(id))
-		return
-	}
 	text, key, _ := c.Parse(line)
-	if c.key >= 0 {
+	switch {
+	case err != nil:
+		text, r = "", new(translate.Result)
+	case c.key >= 0:
 		id = key
 	}
 	for _, t := range c.list(r) {
-		write(c.columns(id, text, r, &t))
+		columns := c.columns(id, text, r, &t)
+		for i := range columns {
+			if err != nil && !(c.NBest && i == 0) {
+				columns[i] = "" // of a line without translation, all but its number
+			}
+		}
+		io.WriteString(w, line+"\t"+strings.Join(columns, "\t")+"\n")
 	}
 }

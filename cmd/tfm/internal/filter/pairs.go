@@ -53,12 +53,10 @@ func (o *PairOptions) Format() (PairFormat, error) {
 		return pairObjects{cmp.Or(source, "text"), cmp.Or(target, "translation"), o.Tokens}, nil
 	case o.TSV:
 		c := pairColumns{copied: true, tokens: o.Tokens}
-		var err error
-		if c.source, err = columnIndex("columns", cmp.Or(source, "1")); err != nil {
-			return nil, err
-		}
-		c.target, err = columnIndex("columns", cmp.Or(target, "2"))
-		return c, err
+		var sourceErr, targetErr error
+		c.source, sourceErr = columnIndex("columns", cmp.Or(source, "1"))
+		c.target, targetErr = columnIndex("columns", cmp.Or(target, "2"))
+		return c, cmp.Or(sourceErr, targetErr)
 	case o.Columns != "":
 		return nil, cli.Usagef("-columns needs -tsv or -json")
 	}
