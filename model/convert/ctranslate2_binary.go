@@ -181,20 +181,16 @@ func (b *ct2Binary) tensors(path string, size int64) (*tensors, error) {
 		if err != nil {
 			return nil, t.fail(name, "%v", err)
 		}
-		if err := t.add(rename(name), v.dtype, v.shape, read); err != nil {
-			return nil, err
-		}
+		t.add(rename(name), v.dtype, v.shape, read)
 	}
 	for _, a := range b.aliases {
 		v, ok := t.byName[a[1]]
 		if !ok {
 			return nil, t.fail(a[0], "alias of %.80q, which is missing", a[1])
 		}
-		if err := t.add(a[0], v.dtype, v.shape, v.read); err != nil {
-			return nil, err
-		}
+		t.add(a[0], v.dtype, v.shape, v.read)
 	}
-	return t, nil
+	return t, t.err
 }
 
 func isCT2Integer(dtype string) bool { return dtype == "int8" || dtype == "int16" || dtype == "int32" }

@@ -46,11 +46,9 @@ func safetensorsTensors(path string, s *safetensors.File) (*tensors, error) {
 	}
 	all := newTensors(path, info.Size())
 	for _, t := range s.Tensors() {
-		if err := all.add(t.Name, t.DType, t.Shape, t.Float32s); err != nil {
-			return nil, err
-		}
+		all.add(t.Name, t.DType, t.Shape, t.Float32s)
 	}
-	return all, nil
+	return all, all.err
 }
 
 // add adds a tensor whose elements read returns. It refuses duplicate names, and shapes with
