@@ -16,13 +16,12 @@ import (
 // A symbol is the file id of a piece, a larger number for a character that only occurs within
 // pieces, or noSymbol for any other character.
 type bpe struct {
+	t      *Tokenizer
 	ascii  [128]int32 // symbols of ASCII characters
 	chars  trie       // symbols of characters
 	fixed  trie       // user-defined pieces
-	ids    []int32    // file id of each symbol
 	merges mergeTable
-	unused []bool // by symbol: whether it is split again after merging; nil if none is
-	t      *Tokenizer
+	unused bool // whether there are unused pieces, which are split again after merging
 }
 
 const (
@@ -49,54 +48,42 @@ func newBPE(t *Tokenizer) (*bpe, error) {
 // matched reports whether a piece is matched in text, or unused.
 func (p *Piece) matched() bool { return p.Type == Normal || p.Type == Unused || p.Type == UserDefined }
 
-// isChar reports whether a piece is one character.
-func (p *Piece) isChar() bool { return charLen(p.Text[0]) >= len(p.Text) }
-
 // addSymbols sets the symbols, and returns those that merges can join, and the sum of the numbers
 // of characters of the pieces.
 func (b *bpe) addSymbols() (symbols map[string]int32, splits int, err error) {
 	pieces := b.t.model.Pieces
-	b.ids = make([]int32, len(pieces), 2*len(pieces))
 	symbols = make(map[string]int32, len(pieces))
 	var chars, fixed []entry
 	for i := range pieces {
-		p, id := &pieces[i], int32(i)
-		b.ids[i] = b.t.pieceID([]byte(p.Text))
-		if !p.matched() {
-			continue
-		}
-		symbols[p.Text] = id
-		if p.isChar() {
-			chars = append(chars, entry{text: p.Text, id: id})
+		p := &pieces[i]
+		if p.matched() {
+			symbols[p.Text] = int32(i)
 		}
 		switch p.Type {
 		case UserDefined:
-			fixed = append(fixed, entry{text: p.Text, id: id})
+			fixed = append(fixed, entry{text: p.Text, id: int32(i)})
 		case Unused:
-			if b.unused == nil {
-				b.unused = make([]bool, len(pieces))
-			}
-			b.unused[i] = true
+			b.unused = true
 		}
 	}
-	addChar := func(char string) {
-		if _, ok := symbols[char]; !ok {
-			symbols[char] = int32(len(b.ids))
-			b.ids = append(b.ids, b.t.pieceID([]byte(char)))
-			chars = append(chars, entry{text: char, id: symbols[char]})
-		}
-	}
+	next := int32(len(pieces)) // symbol of a character that is no piece
 	for i := range pieces {
 		p := &pieces[i]
-		switch {
-		case p.matched():
-			for s := p.Text; s != ""; splits++ {
-				n := min(charLen(s[0]), len(s))
-				addChar(s[:n])
-				s = s[n:]
+		if !p.matched() {
+			continue
+		}
+		for s := p.Text; s != ""; splits++ {
+			n := min(charLen(s[0]), len(s))
+			if _, ok := symbols[s[:n]]; !ok {
+				symbols[s[:n]] = next
+				next++
 			}
-		case p.isChar():
-			addChar(p.Text)
+			s = s[n:]
+		}
+	}
+	for text, symbol := range symbols {
+		if charLen(text[0]) >= len(text) {
+			chars = append(chars, entry{text: text, id: symbol})
 		}
 	}
 	if b.chars, err = newTrie(chars); err != nil {
@@ -229,7 +216,9 @@ func (b *bpe) segmentDropping(dst []segment, s []byte, sc *scratch, drop *dropou
 	}
 	b.split(s, &sc.bpe)
 	symbols := sc.bpe.symbols
-	clear(sc.bpe.origins)
+	if b.unused {
+		clear(sc.bpe.origins)
+	}
 	// The queue is not worth its cost for a word.
 	const maxScan = 24
 	if len(symbols) <= maxScan && drop == nil {
@@ -287,7 +276,7 @@ func (b *bpe) propose(i int32, sc *scratch) uint32 {
 		return noRank
 	}
 	left.merge = b.merges.find(left.symbol, right.symbol)
-	if b.unused != nil && left.piece != noSymbol && b.unused[left.piece] {
+	if b.unused && left.piece != noSymbol && b.t.model.Pieces[left.piece].Type == Unused {
 		sc.bpe.origins[left.piece] = [2]originSymbol{{left.symbol, left.length}, {right.symbol, right.length}}
 	}
 	return left.rank
@@ -354,13 +343,15 @@ func (b *bpe) mergeQueued(symbols []bpeSymbol, sc *scratch, drop *dropout.Merges
 // appendPieces appends the piece of a symbol, or, if it is unused, the pieces that it was merged
 // from.
 func (b *bpe) appendPieces(dst []segment, o originSymbol, sc *scratch) []segment {
-	if o.symbol == noSymbol {
-		return append(dst, segment{b.t.unknown, o.length})
-	}
-	if b.unused != nil && int(o.symbol) < len(b.unused) && b.unused[o.symbol] {
-		if from, ok := sc.bpe.origins[o.symbol]; ok {
+	id := o.symbol
+	switch pieces := b.t.model.Pieces; {
+	case id == noSymbol || int(id) >= len(pieces):
+		id = b.t.unknown
+	case b.unused && pieces[id].Type == Unused:
+		if from, ok := sc.bpe.origins[id]; ok {
 			return b.appendPieces(b.appendPieces(dst, from[0], sc), from[1], sc)
 		}
+		id = b.t.unknown
 	}
-	return append(dst, segment{b.ids[o.symbol], o.length})
+	return append(dst, segment{id, o.length})
 }

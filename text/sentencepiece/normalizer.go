@@ -64,10 +64,7 @@ func newNormalizer(spec *NormalizerSpec, asSuffix bool, userDefined []string) (*
 		return nil, err
 	}
 	for c := range byte(utf8.RuneSelf) {
-		n.plain[c] = n.chars.Plain(c)
-		if len(n.symbols.nodes) > 0 && n.symbols.child(&n.symbols.nodes[0], c) != nil {
-			n.plain[c] = false
-		}
+		n.plain[c] = n.chars.Plain(c) && n.symbols.child(&n.symbols.nodes[0], c) == nil
 	}
 	return n, nil
 }

@@ -10,7 +10,7 @@ import (
 
 // trie is a map from byte strings to ids whose entries are prefixes of a text. It is a double
 // array: the child of a node by byte c has index base XOR c, and holds c to tell it from the
-// children of other nodes. The zero value has no entries.
+// children of other nodes.
 //
 // Nodes of one block of 256 have bases in that block. Node 0 is the root. The other nodes of block
 // 0 are free, so that 0 is the base of nodes without children.
@@ -41,11 +41,8 @@ type entry struct {
 
 // newTrie returns a trie of entries, which it sorts. Their texts must be distinct and not empty.
 func newTrie(entries []entry) (trie, error) {
-	if len(entries) == 0 {
-		return trie{}, nil
-	}
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.text, b.text) })
-	nodes := []trieNode{{id: -1}}
+	nodes := slices.Repeat([]trieNode{{id: -1}}, 256)
 	placer := charsmap.NewPlacer()
 	for i := range uint32(255) {
 		placer.Take(i + 1)
@@ -59,8 +56,8 @@ func newTrie(entries []entry) (trie, error) {
 	for len(stack) > 0 {
 		t := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if e := entries[t.lo]; len(e.text) == t.depth {
-			nodes[t.node].id, nodes[t.node].score = e.id, e.score
+		if t.lo < t.hi && len(entries[t.lo].text) == t.depth {
+			nodes[t.node].id, nodes[t.node].score = entries[t.lo].id, entries[t.lo].score
 			t.lo++
 		}
 		if t.lo == t.hi {
@@ -108,9 +105,6 @@ func (t *trie) child(n *trieNode, c byte) *trieNode {
 // longest returns the length and the id of the longest entry that s begins with, or 0 and -1.
 func (t *trie) longest(s []byte) (length int, id int32) {
 	id = -1
-	if len(t.nodes) == 0 {
-		return 0, id
-	}
 	n := &t.nodes[0]
 	for i, c := range s {
 		if n = t.child(n, c); n == nil {

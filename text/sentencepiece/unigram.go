@@ -58,31 +58,24 @@ func newUnigram(t *Tokenizer) (*unigram, error) {
 func (u *unigram) segment(dst []segment, s []byte, sc *scratch) []segment {
 	best := sized(&sc.unigram.best, len(s)+1)
 	clear(best)
-	nodes := u.trie.nodes
 	for start := 0; start < len(s); {
 		charLen := min(charLen(s[start]), len(s)-start)
 		before := best[start].score
 		hasChar := false // whether a piece is the character at start
-		if len(nodes) > 0 {
-			node := &nodes[0]
-			for end := start; end < len(s); {
-				c := s[end]
-				node = &nodes[node.link>>linkShift^uint32(c)]
-				if node.link&linkByte != linkUsed|uint32(c) {
-					break
-				}
-				end++
-				if node.id < 0 {
-					continue
-				}
-				sum := node.score + before
-				if to := &best[end]; to.length == 0 || sum > to.score {
-					*to = bestPiece{sum, node.id, int32(end - start)}
-				}
-				if end-start == charLen {
-					hasChar = true
-				}
+		node := &u.trie.nodes[0]
+		for end := start; end < len(s); {
+			if node = u.trie.child(node, s[end]); node == nil {
+				break
 			}
+			end++
+			if node.id < 0 {
+				continue
+			}
+			sum := node.score + before
+			if to := &best[end]; to.length == 0 || sum > to.score {
+				*to = bestPiece{sum, node.id, int32(end - start)}
+			}
+			hasChar = hasChar || end-start == charLen
 		}
 		if !hasChar {
 			to := &best[start+charLen]
@@ -164,15 +157,12 @@ func userDefinedScore(n int) float32 {
 func (u *unigram) edges(s []byte, start int, f func(id int32, length int, score float32)) int {
 	n := min(charLen(s[start]), len(s)-start)
 	hasChar := false
-	if len(u.trie.nodes) > 0 {
-		node := &u.trie.nodes[0]
-		for i, c := range s[start:] {
-			if node = u.trie.child(node, c); node == nil {
-				break
-			}
-			if node.id < 0 {
-				continue
-			}
+	node := &u.trie.nodes[0]
+	for i, c := range s[start:] {
+		if node = u.trie.child(node, c); node == nil {
+			break
+		}
+		if node.id >= 0 {
 			f(node.id, i+1, node.score)
 			hasChar = hasChar || i+1 == n
 		}

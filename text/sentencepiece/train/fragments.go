@@ -57,34 +57,21 @@ func (t *fragmentTable) subsample() {
 	t.next = t.next[:len(t.Strings)]
 }
 
-// specialPieces are the pieces that are cut out of the text.
-type specialPieces struct {
-	texts   map[string]bool
-	lengths []int     // of texts, descending
-	first   [256]bool // whether a text begins with a byte
-}
+// specialPieces are the pieces that are cut out of the text by first byte, the longest first.
+type specialPieces [256][]string
 
 // add adds a piece.
 func (p *specialPieces) add(text string) {
-	if p.texts == nil {
-		p.texts = map[string]bool{}
-	}
-	p.texts[text] = true
-	p.first[text[0]] = true
-	if !slices.Contains(p.lengths, len(text)) {
-		p.lengths = append(p.lengths, len(text))
-		slices.SortFunc(p.lengths, func(a, b int) int { return b - a })
-	}
+	list := append(p[text[0]], text)
+	slices.SortFunc(list, func(a, b string) int { return len(b) - len(a) })
+	p[text[0]] = list
 }
 
 // longest returns the length of the longest piece that s, which is not empty, begins with, or 0.
 func (p *specialPieces) longest(s []byte) int {
-	if !p.first[s[0]] {
-		return 0
-	}
-	for _, n := range p.lengths {
-		if n <= len(s) && p.texts[string(s[:n])] {
-			return n
+	for _, text := range p[s[0]] {
+		if len(text) <= len(s) && text == string(s[:len(text)]) {
+			return len(text)
 		}
 	}
 	return 0
