@@ -2,6 +2,7 @@ package decode
 
 import (
 	"context"
+	"slices"
 
 	"tfm/mat"
 	"tfm/model"
@@ -64,8 +65,8 @@ func (d *Decoder) Next(src, given []int32) []float32 {
 	for _, id := range given {
 		logits = d.state.Step([]Row{{Source: d.handles[0], Token: id}})
 	}
-	p := make([]float32, logits.Cols)
-	mask(p, logits.Row(0))
+	p := slices.Clone(logits.Row(0))
+	mask(p)
 	mat.Softmax(p, p, 1)
 	return p
 }
