@@ -75,8 +75,8 @@ func (c *chart) addNoisy(name, class string, l line) {
 }
 
 // layout computes scales, ticks, paths and the description for the steps lo to hi. All series must
-// have been added.
-// With zero, y begins at 0. With log, y is logarithmic if the values span a factor of more than 5.
+// have been added. With zero, y begins at 0. With log, y is logarithmic if the values span a factor
+// of more than 5.
 func (c *chart) layout(lo, hi int, zero, log bool) {
 	c.lo, c.hi = lo, max(hi, lo+1)
 	bottom, top, minPositive := math.Inf(1), math.Inf(-1), math.Inf(1)

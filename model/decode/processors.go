@@ -7,8 +7,8 @@ import (
 	"tfm/model"
 )
 
-// The logits of a row go through a chain of processors. All but mask, whose values nobody needs
-// any more, write their own buffers:
+// The logits of a row go through a chain of processors. mask changes them in place, because a step
+// never reads the masked ones; the others write their own buffers:
 //
 //	logits → mask → penalizeRepetition → the distribution of the next token
 //	                                   → suppress → the logits of tokens that may be selected
@@ -49,8 +49,8 @@ func (b *rowBuffers) process(logits []float32, p *Partial, o *Options, suppresse
 	return c
 }
 
-// mask removes Pad and BOS, which cannot follow a hypothesis, from logits. A copy of all logits
-// would take 2 % of a step of many rows.
+// mask removes Pad and BOS, which cannot follow a hypothesis, from logits. It copies nothing,
+// because a copy of all logits takes a noticeable part of a step of many rows.
 func mask(logits []float32) {
 	logits[model.Pad], logits[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
 }

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Map is a decoded precompiled_charsmap. The encoding holds the size of a trie
-// in 32 bits, the trie, and the replacements, each followed by a NUL. The trie is the double array
-// of Darts-clone, in which a node has 32 bits:
+// Map is a decoded precompiled_charsmap. The encoding holds the size of a trie in 32 bits, the
+// trie, and the replacements, each followed by a NUL. The trie is the double array of Darts-clone,
+// in which a node has 32 bits:
 //
 //	0-7    the byte that leads to the node
 //	8      whether an entry ends here
@@ -164,7 +164,7 @@ func (c *Map) Longest(s string) (replacement string, length int) {
 	return replacement[:strings.IndexByte(replacement, 0)], length
 }
 
-// Plain reports whether no entry is c or begins with c and an ASCII character.
+// Plain reports whether no entry is ch or begins with ch and an ASCII character.
 func (c *Map) Plain(ch byte) bool {
 	if _, length := c.Longest(string([]byte{ch})); length > 0 {
 		return false
