@@ -35,7 +35,7 @@ type average struct {
 	dropped string // a file with another shortlist than the first
 }
 
-func (a *average) run(_ context.Context, paths []string) error {
+func (a *average) run(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return cli.Usagef("found no files, expected checkpoints or models to average")
 	}
@@ -61,7 +61,7 @@ func (a *average) run(_ context.Context, paths []string) error {
 	a.mean.Info = map[string]string{training.InfoKey: meanInfo(paths)}
 	a.mean.Model.AllocWeights()
 	p := terminal.NewProgress(os.Stderr)
-	err = train.Average(context.Background(), a.mean.Model, paths, func(done int) {
+	err = train.Average(ctx, a.mean.Model, paths, func(done int) {
 		p.Update(time.Now(), fmt.Sprintf("%d of %d files", done, len(paths)))
 	})
 	p.Clear()
