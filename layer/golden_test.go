@@ -44,7 +44,7 @@ func normMatchesPyTorch(t *testing.T, c *golden.Case, kind layer.NormKind) {
 	arena(func(a *layer.Arena) { act = norm.Alloc(a, x.Rows) })
 	c.CheckOutput("y", norm.Forward(nil, &act, l.Forward(nil, &residual, x, c.Input("sub"), mat.Dropout{})))
 	norm.Backward(nil, dx, dx, &act, layer.Set)
-	l.Backward(nil, dx, dsub, &residual)
+	l.Backward(nil, dsub, dx, &residual)
 	c.CheckGrad("x", dx)
 	c.CheckGrad("sub", dsub)
 	c.CheckGrads(ps)

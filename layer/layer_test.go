@@ -239,14 +239,14 @@ func TestResidual(t *testing.T) {
 			if v.pre {
 				f.Forward(nil, h, norm.Forward(nil, &act, x))
 				ref.CheckClose(t, name, l.Forward(nil, &residual, x, h, drop), y(), 2e-6)
-				l.Backward(nil, dx, dh, &residual)
+				l.Backward(nil, dh, dx, &residual)
 				f.Backward(nil, dh, clone(dh), act.Y, layer.Set)
 				norm.Backward(nil, dx, dh, &act, layer.Add)
 			} else {
 				f.Forward(nil, h, x)
 				ref.CheckClose(t, name, norm.Forward(nil, &act, l.Forward(nil, &residual, x, h, drop)), y(), 2e-6)
 				norm.Backward(nil, dx, dx, &act, layer.Set)
-				l.Backward(nil, dx, dh, &residual)
+				l.Backward(nil, dh, dx, &residual)
 				f.Backward(nil, dx, dh, x, layer.Add)
 			}
 			loss := func() float64 { return weighted(dy, y()) }

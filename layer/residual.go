@@ -37,26 +37,26 @@ func (t *residualRows) Range(lo, hi int) {
 	}
 }
 
-// Backward sets dsub, the gradient of the sublayer's output. On entry dx is the gradient of
-// Forward's result, on return that of its x; both are [n × d].
+// Backward sets dsub, the gradient of the sublayer's output, for dy, that of Forward's result, and
+// replaces dy by the gradient of x. Both are [n × d].
 //
 //	y = α·x + mask·sub   so   dsub = mask·dy   dx = α·dy
-func (l Residual) Backward(pool *mat.Pool, dx, dsub mat.Matrix, act *ResidualAct) {
-	mat.Each(pool, dx.Rows, rowGrain, residualGradRows{l, dx, dsub, act.drop})
+func (l Residual) Backward(pool *mat.Pool, dsub, dy mat.Matrix, act *ResidualAct) {
+	mat.Each(pool, dy.Rows, rowGrain, residualGradRows{l, dsub, dy, act.drop})
 }
 
 type residualGradRows struct {
 	Residual
-	dx, dsub mat.Matrix
+	dsub, dy mat.Matrix
 	drop     mat.Dropout
 }
 
 func (t *residualGradRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		dx := t.dx.Row(i)
-		t.drop.Apply(t.dsub.Row(i), dx, nil, i*len(dx)) // dsub = mask·dy
+		dy := t.dy.Row(i)
+		t.drop.Apply(t.dsub.Row(i), dy, nil, i*len(dy)) // dsub = mask·dy
 		if t.Alpha != 1 {
-			mat.Scal(t.Alpha, dx) // dx = α·dy
+			mat.Scal(t.Alpha, dy) // dx = α·dy
 		}
 	}
 }

@@ -120,24 +120,24 @@ func (l *EncoderLayer) Forward(args LayerArgs, act *EncoderAct, x mat.Matrix) ma
 func (l *EncoderLayer) Backward(pool *mat.Pool, dx mat.Matrix, act *EncoderAct, g *LayerGrad) {
 	if l.PreNorm {
 		// x = x + dropout(ff(norm2(x)))
-		l.Residual.Backward(pool, dx, g.dh, &act.Res2)
+		l.Residual.Backward(pool, g.dh, dx, &act.Res2)
 		l.FF.Backward(pool, g.dh, g.dh, &act.FF, g.hidden, layer.Set)
 		l.Norm2.Backward(pool, dx, g.dh, &act.Norm2, layer.Add)
 
 		// x = x + dropout(self(norm1(x)))
-		l.Residual.Backward(pool, dx, g.dh, &act.Res1)
+		l.Residual.Backward(pool, g.dh, dx, &act.Res1)
 		l.Self.Backward(pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
 		l.Norm1.Backward(pool, dx, g.dh, &act.Norm1, layer.Add)
 		return
 	}
 	// x = norm2(x + dropout(ff(x)))
 	l.Norm2.Backward(pool, dx, dx, &act.Norm2, layer.Set)
-	l.Residual.Backward(pool, dx, g.dh, &act.Res2)
+	l.Residual.Backward(pool, g.dh, dx, &act.Res2)
 	l.FF.Backward(pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
 
 	// x = norm1(x + dropout(self(x)))
 	l.Norm1.Backward(pool, dx, dx, &act.Norm1, layer.Set)
-	l.Residual.Backward(pool, dx, g.dh, &act.Res1)
+	l.Residual.Backward(pool, g.dh, dx, &act.Res1)
 	l.Self.Backward(pool, dx, g.dh, &act.Self, &g.self, layer.Add)
 }
 
@@ -227,34 +227,34 @@ func (l *DecoderLayer) Backward(pool *mat.Pool, dx, dmemory mat.Matrix, act *Dec
 	g.cross.Memory = dmemory
 	if l.PreNorm {
 		// x = x + dropout(ff(norm3(x)))
-		l.Residual.Backward(pool, dx, g.dh, &act.Res3)
+		l.Residual.Backward(pool, g.dh, dx, &act.Res3)
 		l.FF.Backward(pool, g.dh, g.dh, &act.FF, g.hidden, layer.Set)
 		l.Norm3.Backward(pool, dx, g.dh, &act.Norm3, layer.Add)
 
 		// x = x + dropout(cross(norm2(x), memory))
-		l.Residual.Backward(pool, dx, g.dh, &act.Res2)
+		l.Residual.Backward(pool, g.dh, dx, &act.Res2)
 		l.Cross.Backward(pool, g.dh, g.dh, &act.Cross, &g.cross, layer.Set)
 		l.Norm2.Backward(pool, dx, g.dh, &act.Norm2, layer.Add)
 
 		// x = x + dropout(self(norm1(x)))
-		l.Residual.Backward(pool, dx, g.dh, &act.Res1)
+		l.Residual.Backward(pool, g.dh, dx, &act.Res1)
 		l.Self.Backward(pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
 		l.Norm1.Backward(pool, dx, g.dh, &act.Norm1, layer.Add)
 		return
 	}
 	// x = norm3(x + dropout(ff(x)))
 	l.Norm3.Backward(pool, dx, dx, &act.Norm3, layer.Set)
-	l.Residual.Backward(pool, dx, g.dh, &act.Res3)
+	l.Residual.Backward(pool, g.dh, dx, &act.Res3)
 	l.FF.Backward(pool, dx, g.dh, &act.FF, g.hidden, layer.Add)
 
 	// x = norm2(x + dropout(cross(x, memory)))
 	l.Norm2.Backward(pool, dx, dx, &act.Norm2, layer.Set)
-	l.Residual.Backward(pool, dx, g.dh, &act.Res2)
+	l.Residual.Backward(pool, g.dh, dx, &act.Res2)
 	l.Cross.Backward(pool, dx, g.dh, &act.Cross, &g.cross, layer.Add)
 
 	// x = norm1(x + dropout(self(x)))
 	l.Norm1.Backward(pool, dx, dx, &act.Norm1, layer.Set)
-	l.Residual.Backward(pool, dx, g.dh, &act.Res1)
+	l.Residual.Backward(pool, g.dh, dx, &act.Res1)
 	l.Self.Backward(pool, dx, g.dh, &act.Self, &g.self, layer.Add)
 }
 
