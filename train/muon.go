@@ -110,18 +110,18 @@ func (s *muonStep) Range(lo, hi int) {
 	s.scratch.Put(scratch)
 }
 
-// orthogonalTerms are a, b and c of the polynomials a·x + b·x³ + c·x⁵ whose composition maps
-// singular values in [0.01, 1] to [0.73, 1.27], and smaller ones to less. Each polynomial deviates
-// least from 1 on the range of the one before it, as in Amsel et al. (2025, "The Polar Express:
-// Optimal Matrix Sign Methods and Their Application to the Muon Algorithm").
-var orthogonalTerms = [...][3]float64{
+// orthogonalPolynomials are the coefficients c1, c3 and c5 of polynomials c1·s + c3·s³ + c5·s⁵ whose
+// composition maps singular values in [0.01, 1] to [0.73, 1.27], and smaller ones to less. Each
+// polynomial deviates least from 1 on the range of the one before it, as in Amsel et al. (2025,
+// "The Polar Express: Optimal Matrix Sign Methods and Their Application to the Muon Algorithm").
+var orthogonalPolynomials = [...]struct{ c1, c3, c5 float64 }{
 	{8.0934, -23.6204, 17.4462},
 	{3.6366, -2.7219, 0.5365},
 	{2.6613, -1.9772, 0.4526},
 }
 
 // orthogonalizer is the workspace of a Newton–Schulz iteration.
-type orthogonalizer struct{ x, y, a, p []float32 }
+type orthogonalizer struct{ x, next, gram, factor []float32 }
 
 // newOrthogonalizer returns a workspace for matrices of up to size elements, whose smaller side is
 // up to rank.
@@ -135,58 +135,58 @@ func (o *orthogonalizer) input(rows, cols int) mat.Matrix {
 	return mat.Of(o.x[:rows*cols], rows, cols)
 }
 
-// add computes w = w + factor·orthogonal(x) by polynomials of x: with A = x·xᵀ,
+// add computes w = w + step·orthogonal(x) by polynomials of x: with the Gram matrix G = x·xᵀ,
 //
-//	x ← a·x + b·A·x + c·A²·x = (a·I + b·A + c·A²)·x
+//	x ← c1·x + c3·G·x + c5·G²·x = (c1·I + c3·G + c5·G²)·x
 //
-// maps each singular value s of x to a·s + b·s³ + c·s⁵ and keeps the singular vectors. If x
-// has more rows than columns, A = xᵀ·x is the smaller matrix and
+// maps each singular value s of x to c1·s + c3·s³ + c5·s⁵ and keeps the singular vectors. If x has
+// more rows than columns, G = xᵀ·x is the smaller matrix and
 //
-//	x ← x·(a·I + b·A + c·A²)
+//	x ← x·(c1·I + c3·G + c5·G²)
 //
 // The last product is added to w. x, which is overwritten, must be of o.input. If the squares of
 // all elements of x underflow, w does not change.
-func (o *orthogonalizer) add(w, x mat.Matrix, factor float64) {
+func (o *orthogonalizer) add(w, x mat.Matrix, step float64) {
 	norm := math.Sqrt(float64(mat.Dot(x.Data, x.Data)))
 	if norm == 0 {
 		return
 	}
-	mat.Scal(float32(1/norm), x.Data) // so that A neither overflows nor underflows
+	mat.Scal(float32(1/norm), x.Data) // so that G neither overflows nor underflows
 	n, wide := min(x.Rows, x.Cols), x.Rows <= x.Cols
-	y := mat.Of(o.y[:len(x.Data)], x.Rows, x.Cols)
-	a, p := mat.Of(o.a[:n*n], n, n), mat.Of(o.p[:n*n], n, n)
-	for i, t := range orthogonalTerms {
-		last := i == len(orthogonalTerms)-1
+	next := mat.Of(o.next[:len(x.Data)], x.Rows, x.Cols)
+	gram, factor := mat.Of(o.gram[:n*n], n, n), mat.Of(o.factor[:n*n], n, n)
+	for i, c := range orthogonalPolynomials {
+		last := i == len(orthogonalPolynomials)-1
 		if wide {
-			mat.Gemm(nil, a, x, x.T(), mat.GemmOptions{})
+			mat.Gemm(nil, gram, x, x.T(), mat.GemmOptions{})
 		} else {
-			mat.Gemm(nil, a, x.T(), x, mat.GemmOptions{})
+			mat.Gemm(nil, gram, x.T(), x, mat.GemmOptions{})
 		}
 		scale := 1.0 // of x
 		if i == 0 {
-			// The largest singular value is at most the root of the norm of A, which is
+			// The largest singular value is at most the root of the norm of G, which is
 			// a closer bound than the norm of x.
-			scale = 1 / math.Sqrt(math.Sqrt(float64(mat.Dot(a.Data, a.Data))))
+			scale = 1 / math.Sqrt(math.Sqrt(float64(mat.Dot(gram.Data, gram.Data))))
 		}
 		outer := scale
 		if last {
-			outer *= factor
+			outer *= step
 		}
-		mat.Gemm(nil, p, a, a, mat.GemmOptions{}) // P = a·I + b·A + c·A²
-		mat.Scal(float32(t[2]*outer*scale*scale*scale*scale), p.Data)
-		mat.Axpy(float32(t[1]*outer*scale*scale), a.Data, p.Data)
+		mat.Gemm(nil, factor, gram, gram, mat.GemmOptions{}) // c1·I + c3·G + c5·G²
+		mat.Scal(float32(c.c5*outer*scale*scale*scale*scale), factor.Data)
+		mat.Axpy(float32(c.c3*outer*scale*scale), gram.Data, factor.Data)
 		for j := range n {
-			p.Row(j)[j] += float32(t[0] * outer)
+			factor.Row(j)[j] += float32(c.c1 * outer)
 		}
-		to, mode := y, mat.GemmOptions{}
+		to, mode := next, mat.GemmOptions{}
 		if last {
 			to, mode.Accumulate = w, true
 		}
 		if wide {
-			mat.Gemm(nil, to, p, x, mode)
+			mat.Gemm(nil, to, factor, x, mode)
 		} else {
-			mat.Gemm(nil, to, x, p, mode)
+			mat.Gemm(nil, to, x, factor, mode)
 		}
-		x, y = y, x
+		x, next = next, x
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // orthogonalReference returns factor·p(x) in float64 for x [rows × cols], where p is the
-// composition of orthogonalTerms.
+// composition of orthogonalPolynomials.
 func orthogonalReference(x []float64, rows, cols int, factor float64) []float64 {
 	multiply := func(a, b []float64, n, k, m int) []float64 {
 		c := make([]float64, n*m)
@@ -22,7 +22,7 @@ func orthogonalReference(x []float64, rows, cols int, factor float64) []float64 
 		}
 		return c
 	}
-	for step, t := range orthogonalTerms {
+	for step, t := range orthogonalPolynomials {
 		xT := make([]float64, len(x))
 		for i := range rows {
 			for j := range cols {
@@ -51,7 +51,7 @@ func orthogonalReference(x []float64, rows, cols int, factor float64) []float64 
 		aax := multiply(a, ax, rows, rows, cols)
 		y := make([]float64, len(x))
 		for i := range y {
-			y[i] = t[0]*x[i] + t[1]*ax[i] + t[2]*aax[i]
+			y[i] = t.c1*x[i] + t.c3*ax[i] + t.c5*aax[i]
 		}
 		x = y
 	}
