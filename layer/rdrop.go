@@ -2,6 +2,7 @@ package layer
 
 import (
 	"fmt"
+	"math"
 
 	"tfm/mat"
 )
@@ -23,8 +24,9 @@ func (l Output) AllocRDrop(a *Arena, n int) LossWorkspace {
 //
 // with label smoothing in the first two terms. The KL of a token is in the losses of its first row.
 // Loss counts each copy as a token, so that its means compare with those of ForwardBackward; a
-// Scale of 1/2n does the same for gradients. α must be positive. RDrop panics if x has an odd
-// number of rows.
+// Scale of 1/2n does the same for gradients. α must be positive. A logit of -Inf in one of the two
+// rows makes the KL infinite; in either case it leaves gradients finite. RDrop panics if x has an
+// odd number of rows.
 //
 // With z and z' the logits of the two rows, u = z - z', and q the smoothed target distribution: log
 // p - log p' is u minus a constant, which Σ_j (p_j - p'_j) = 0 cancels, and dp_k/dz_j = p_k·([j=k]
@@ -75,7 +77,13 @@ func (t *rdropTokens) Range(lo, hi int) {
 		mat.AxpyTo(u, -1, row1, row)                          // u = z - z'
 		sum, sum1 := a.loss(i, q), b.loss(i, q)               // row = sum·p, row1 = sum1·p'
 		pu, pu1 := mat.Dot(row, u)/sum, mat.Dot(row1, u)/sum1 // Σ_k p_k·u_k, Σ_k p'_k·u_k
-		a.targets.Losses.kl[i] = pu - pu1                     // J
+		j := pu - pu1                                         // J
+		if math.IsNaN(float64(j)) {                           // perhaps of 0·Inf
+			infinite := clearInfinite(u, row, row1)
+			pu, pu1 = mat.Dot(row, u)/sum, mat.Dot(row1, u)/sum1
+			j = pu - pu1 + infinite
+		}
+		a.targets.Losses.kl[i] = j
 
 		factor := scale * t.alpha / 2
 		f, f1 := factor/sum, factor/sum1
@@ -96,4 +104,20 @@ func (t *rdropTokens) Range(lo, hi int) {
 		row[a.targets.IDs[i]] -= atTarget
 		row1[b.targets.IDs[i]] -= atTarget
 	}
+}
+
+// clearInfinite sets the elements of u = z - z' to 0 where a logit is -Inf: its p_j·u_j is 0, not
+// 0·Inf. It returns the part of J that these elements make infinite, because only one of p_j and
+// p'_j is 0.
+func clearInfinite(u, p, p1 []float32) (infinite float32) {
+	for j, x := range u {
+		if finite := x-x == 0; finite {
+			continue
+		}
+		if x < 0 && p1[j] > 0 || x > 0 && p[j] > 0 {
+			infinite = float32(math.Inf(1))
+		}
+		u[j] = 0
+	}
+	return infinite
 }

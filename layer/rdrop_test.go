@@ -2,6 +2,7 @@ package layer_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"tfm/internal/ref"
@@ -106,4 +107,44 @@ func TestRDropOfEqualCopies(t *testing.T) {
 	clear(ps.G)
 	l.ForwardBackward(nil, plain, x, targets, workspace)
 	ref.CheckClose(t, "dx", dx, ref.FromFloat32(plain), 1e-6)
+}
+
+// A piece with a logit of -Inf in both copies counts as one of probability 0, as with the bias -1e4.
+// In one copy only, it makes the KL infinite and leaves gradients finite.
+func TestRDropOfInfiniteLogits(t *testing.T) {
+	inf := float32(math.Inf(-1))
+	run := func(bias float32, change func(l layer.Output, x mat.Matrix)) (layer.Loss, mat.Matrix, []float32) {
+		var l layer.Output
+		ps, r := setUp(func(ps *layer.Params) { l = layer.Output{E: ps.New("e", vocab, d), Bias: ps.New("b", vocab)} })
+		x, dx := random(r, 2*n, d), mat.New(2*n, d)
+		l.Bias.W[vocab-1] = bias
+		change(l, x)
+		targets := layer.Targets{IDs: make([]int32, 2*n), Scale: 1}
+		var workspace layer.LossWorkspace
+		arena(func(a *layer.Arena) { workspace, targets.Losses = l.AllocRDrop(a, n), layer.AllocLosses(a, 2*n) })
+		l.RDrop(nil, dx, x, targets, 2, workspace)
+		return targets.Losses.Total(), dx, ps.G
+	}
+	loss, dx, grads := run(inf, func(layer.Output, mat.Matrix) {})
+	want, wantDX, wantGrads := run(-1e4, func(layer.Output, mat.Matrix) {})
+	if loss != want || !slices.Equal(dx.Data, wantDX.Data) || !slices.Equal(grads, wantGrads) {
+		t.Errorf("loss = %+v, want %+v and the same gradients", loss, want)
+	}
+	for first := range 2 {
+		loss, dx, grads := run(0, func(l layer.Output, x mat.Matrix) {
+			clear(l.E.Weights().Row(vocab - 1))
+			l.E.Weights().Row(vocab - 1)[0] = math.MaxFloat32
+			for i := range n {
+				x.Row(first*n + i)[0], x.Row((1-first)*n + i)[0] = -2, 0
+			}
+		})
+		if !math.IsInf(loss.KL, 1) {
+			t.Errorf("KL = %v, want +Inf", loss.KL)
+		}
+		for _, g := range slices.Concat(dx.Data, grads) {
+			if math.IsNaN(float64(g)) || math.IsInf(float64(g), 0) {
+				t.Fatalf("gradient %v, want finite", g)
+			}
+		}
+	}
 }
