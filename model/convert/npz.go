@@ -111,25 +111,43 @@ func readNpyHeader(entry *zip.File) (*npyArray, error) {
 	return a, nil
 }
 
-// npyHeader is a header with the keys in the order in which NumPy and Marian write them.
-var npyHeader = regexp.MustCompile(`^ *\{ *'descr': *'([^']*)', *'fortran_order': *(True|False), *'shape': *\(([0-9, ]*)\) *,? *\}\s*$`)
+// npyField is a key and value of a header with the comma after it.
+var npyField = regexp.MustCompile(`^\s*'([a-z_]+)'\s*:\s*('[^']*'|True|False|\([0-9, ]*\))\s*(,\s*|$)`)
 
-// parse decodes a header, a literal of Python: {'descr': '<f4', 'fortran_order': False, 'shape':
-// (2, 3), }.
+// npyFields returns the values of a header by key: those of a dict literal of Python in any order,
+// {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }. It returns false for another text.
+func npyFields(header string) (fields map[string]string, ok bool) {
+	rest, begins := strings.CutPrefix(strings.TrimSpace(header), "{")
+	rest, ends := strings.CutSuffix(rest, "}")
+	fields = map[string]string{}
+	for rest != "" {
+		m := npyField.FindStringSubmatch(rest)
+		if m == nil || fields[m[1]] != "" {
+			return nil, false
+		}
+		fields[m[1]], rest = m[2], rest[len(m[0]):]
+	}
+	return fields, begins && ends
+}
+
+// parse decodes a header.
 func (a *npyArray) parse(header string) error {
 	fail := fmt.Errorf("found header %.100q, expected descr, fortran_order and shape", header)
-	m := npyHeader.FindStringSubmatch(header)
-	if m == nil {
+	fields, ok := npyFields(header)
+	order := fields["fortran_order"]
+	descr, isType := strings.CutPrefix(fields["descr"], "'")
+	shape, isShape := strings.CutPrefix(fields["shape"], "(")
+	switch {
+	case !ok || len(fields) != 3 || !isType || !isShape || order == "":
 		return fail
-	}
-	if m[2] != "False" {
+	case order != "False":
 		return fmt.Errorf("found header %.100q, expected fortran_order False", header)
 	}
-	a.descr, a.size = m[1], npyTypes[m[1]].size
-	if a.size == 0 {
+	a.descr = strings.TrimSuffix(descr, "'")
+	if a.size = npyTypes[a.descr].size; a.size == 0 {
 		return fmt.Errorf("found type %.20q, expected <f4, <f2, <f8 or bytes", a.descr)
 	}
-	for _, dim := range strings.FieldsFunc(m[3], func(c rune) bool { return c == ',' || c == ' ' }) {
+	for _, dim := range strings.FieldsFunc(shape, func(c rune) bool { return c == ',' || c == ' ' || c == ')' }) {
 		n, err := strconv.ParseUint(dim, 10, 40)
 		if err != nil || len(a.shape) == 32 {
 			return fail
