@@ -24,9 +24,9 @@ func (l Output) AllocRDrop(a *Arena, n int) LossWorkspace {
 //
 // with label smoothing in the first two terms. The KL of a token is in the losses of its first row.
 // Loss counts each copy as a token, so that its means compare with those of ForwardBackward; a
-// Scale of 1/2n does the same for gradients. α must be positive. A logit of -Inf in one of the two
-// rows makes the KL infinite; in either case it leaves gradients finite. RDrop panics if x has an
-// odd number of rows.
+// Scale of 1/2n does the same for gradients. α must be positive. A logit of -Inf in one copy
+// makes the KL infinite; one in both does not. Gradients stay finite. RDrop panics if x has an odd
+// number of rows.
 //
 // With z and z' the logits of the two rows, u = z - z', and q the smoothed target distribution: log
 // p - log p' is u minus a constant, which Σ_j (p_j - p'_j) = 0 cancels, and dp_k/dz_j = p_k·([j=k]

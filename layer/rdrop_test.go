@@ -109,8 +109,8 @@ func TestRDropOfEqualCopies(t *testing.T) {
 	ref.CheckClose(t, "dx", dx, ref.FromFloat32(plain), 1e-6)
 }
 
-// A piece with a logit of -Inf in both copies counts as one of probability 0, as with the bias -1e4.
-// In one copy only, it makes the KL infinite and leaves gradients finite.
+// A piece with a logit of -Inf in both copies counts as one of probability 0, as with the bias
+// -1e4. In one copy only, it makes the KL infinite and leaves gradients finite.
 func TestRDropOfInfiniteLogits(t *testing.T) {
 	inf := float32(math.Inf(-1))
 	run := func(bias float32, change func(l layer.Output, x mat.Matrix)) (layer.Loss, mat.Matrix, []float32) {

@@ -110,10 +110,10 @@ func (s *muonStep) Range(lo, hi int) {
 	s.scratch.Put(scratch)
 }
 
-// orthogonalPolynomials are the coefficients c1, c3 and c5 of polynomials c1·s + c3·s³ + c5·s⁵ whose
-// composition maps singular values in [0.01, 1] to [0.73, 1.27], and smaller ones to less. Each
-// polynomial deviates least from 1 on the range of the one before it, as in Amsel et al. (2025,
-// "The Polar Express: Optimal Matrix Sign Methods and Their Application to the Muon Algorithm").
+// orthogonalPolynomials are the coefficients of polynomials c1·s + c3·s³ + c5·s⁵ whose composition
+// maps singular values in [0.01, 1] to [0.73, 1.27], and smaller ones to less. Each polynomial
+// deviates least from 1 on the range of the one before it, as in Amsel et al. (2025, "The Polar
+// Express: Optimal Matrix Sign Methods and Their Application to the Muon Algorithm").
 var orthogonalPolynomials = [...]struct{ c1, c3, c5 float64 }{
 	{8.0934, -23.6204, 17.4462},
 	{3.6366, -2.7219, 0.5365},
