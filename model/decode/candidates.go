@@ -127,7 +127,7 @@ func (c *choice) top(best []Candidate) []Candidate {
 func (c *choice) topAllowed(best []Candidate, logits []float32) []Candidate {
 	if only := c.only; only != nil {
 		for _, id := range only {
-			if belongs(best, logits[id]) && c.allows(id) {
+			if logits[id] > insertionBound(best) && c.allows(id) {
 				best = insert(best, Candidate{LogP: float64(logits[id]), Token: id})
 			}
 		}
@@ -148,23 +148,27 @@ const segmentLen = 256
 // not follow p. It skips segments whose maximum is too small.
 func topK(best []Candidate, logits []float32, p *Partial) []Candidate {
 	for lo := 0; lo < len(logits); lo += segmentLen {
-		segment := logits[lo:min(lo+segmentLen, len(logits))]
-		if len(best) == cap(best) && !(float64(mat.Max(segment)) > best[len(best)-1].LogP) {
+		segment, bound := logits[lo:min(lo+segmentLen, len(logits))], insertionBound(best)
+		if len(best) == cap(best) && !(mat.Max(segment) > bound) {
 			continue
 		}
 		for j, x := range segment {
-			if belongs(best, x) && (p == nil || p.allows(int32(lo+j))) {
+			if x > bound && (p == nil || p.allows(int32(lo+j))) {
 				best = insert(best, Candidate{LogP: float64(x), Token: int32(lo + j)})
+				bound = insertionBound(best)
 			}
 		}
 	}
 	return best
 }
 
-// belongs reports whether a logit is large enough to be inserted into best.
-func belongs(best []Candidate, logit float32) bool {
-	x := float64(logit)
-	return len(best) < cap(best) && x > math.Inf(-1) || len(best) > 0 && x > best[len(best)-1].LogP
+// insertionBound returns what a logit must exceed to be inserted into best, whose LogP are logits.
+// The capacity of best is at least 1.
+func insertionBound(best []Candidate) float32 {
+	if len(best) < cap(best) {
+		return float32(math.Inf(-1))
+	}
+	return float32(best[len(best)-1].LogP)
 }
 
 // addAdvancing appends the tokens that advance the goal of a row and that best does not have.
