@@ -42,7 +42,7 @@ func (l FeedForward) AllocGrad(a *Arena, n int) mat.Matrix { return a.Matrix(n, 
 func (l FeedForward) Forward(pool *mat.Pool, act *FeedForwardAct, x mat.Matrix, drop mat.Dropout) mat.Matrix {
 	act.X, act.drop = x, drop
 	if act.Z.Data == nil { // f(x·W1 + b1) in one pass over memory
-		l.Inner.Precision.gemm(pool, act.Hidden, x, l.Inner.W.Weights(), mat.GemmOptions{Bias: l.Inner.bias(), Activation: l.Activation})
+		l.Inner.Precision.gemm(pool, act.Hidden, x, l.Inner.W.Weights(), mat.GemmOptions{Bias: l.Inner.B.vector(), Activation: l.Activation})
 	} else {
 		l.Inner.Forward(pool, act.Z, x)
 		mat.Each(pool, x.Rows, rowGrain, activationRows{l.Activation, act.Hidden, act.Z})

@@ -39,17 +39,9 @@ func (l Linear) In(r Precision) Linear {
 	return l
 }
 
-// bias returns the weights of b, or nil without b.
-func (l Linear) bias() []float32 {
-	if l.B == nil {
-		return nil
-	}
-	return l.B.W
-}
-
 // Forward sets y [n × out] = x·W + b for x [n × in].
 func (l Linear) Forward(pool *mat.Pool, y, x mat.Matrix) {
-	l.Precision.gemm(pool, y, x, l.W.Weights(), mat.GemmOptions{Bias: l.bias()})
+	l.Precision.gemm(pool, y, x, l.W.Weights(), mat.GemmOptions{Bias: l.B.vector()})
 }
 
 // Backward adds to the gradients of W and b, and sets or adds to dx [n × in], for dy [n × out]

@@ -91,11 +91,7 @@ func (l Output) chunk(n int) int {
 
 // Logits sets y [n × V] = x·Eᵀ + b for x [n × d].
 func (l Output) Logits(pool *mat.Pool, y, x mat.Matrix) {
-	var o mat.GemmOptions
-	if l.Bias != nil {
-		o.Bias = l.Bias.W
-	}
-	l.Precision.gemm(pool, y, x, l.E.Weights().T(), o)
+	l.Precision.gemm(pool, y, x, l.E.Weights().T(), mat.GemmOptions{Bias: l.Bias.vector()})
 }
 
 // Forward sets t.Losses for x [n × d].

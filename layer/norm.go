@@ -82,11 +82,7 @@ func (l *Norm) row(act *NormAct, i int) {
 	} else {
 		rstd = float32(1 / math.Sqrt(float64(squares/d+l.Eps)))
 	}
-	var bias []float32 // nil in an RMSNorm
-	if l.Bias != nil {
-		bias = l.Bias.W
-	}
-	mat.LayerNorm(y, x, mean, rstd, l.Gain.W, bias)
+	mat.LayerNorm(y, x, mean, rstd, l.Gain.W, l.Bias.vector())
 	act.Mean[i], act.RStd[i] = mean, rstd
 }
 

@@ -26,6 +26,14 @@ func (p *Param) Size() int {
 	return n
 }
 
+// vector returns the weights of a bias, or nil if p is nil: the layer has no bias.
+func (p *Param) vector() []float32 {
+	if p == nil {
+		return nil
+	}
+	return p.W
+}
+
 // Weights views the weights of a parameter with two sizes as a matrix.
 func (p *Param) Weights() mat.Matrix { return mat.Of(p.W, p.Shape[0], p.Shape[1]) }
 

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -79,14 +80,8 @@ func (c Config) HasFinalNorm() bool {
 
 // HeadSizes returns d_k and d_v.
 func (c Config) HeadSizes() (dk, dv int) {
-	dk, dv = c.DK, c.DV
-	if dk == 0 {
-		dk = c.DModel / c.Heads
-	}
-	if dv == 0 {
-		dv = c.DModel / c.Heads
-	}
-	return dk, dv
+	paper := c.DModel / c.Heads
+	return cmp.Or(c.DK, paper), cmp.Or(c.DV, paper)
 }
 
 // DeepNormScales returns α, the factor of the residuals, and β, the factor of some initial
@@ -239,7 +234,4 @@ func known[V ~uint8](name string, v V, names []string) error {
 }
 
 // CountParams returns the number of weights without allocating them. c must be valid.
-func (c Config) CountParams() int {
-	t := declare(c)
-	return t.Params.Count()
-}
+func (c Config) CountParams() int { return declare(c).Params.Count() }

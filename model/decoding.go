@@ -59,19 +59,16 @@ func PaperDecoding() Decoding { return Decoding{LengthPenalty: PenaltyWu, Alpha:
 
 // Validate reports the first invalid field, as a *FieldError.
 func (d Decoding) Validate() error {
-	if d.LengthPenalty != PenaltyWu && d.LengthPenalty != PenaltyPower {
+	switch {
+	case d.LengthPenalty != PenaltyWu && d.LengthPenalty != PenaltyPower:
 		return &FieldError{Field: "length_penalty", Found: d.LengthPenalty, Expected: PenaltyWu + " or " + PenaltyPower}
-	}
-	if !(d.Alpha >= 0 && d.Alpha <= 10) {
+	case !(d.Alpha >= 0 && d.Alpha <= 10):
 		return &FieldError{Field: "alpha", Found: d.Alpha, Expected: "0 to 10"}
-	}
-	if !slices.Contains([]string{SearchFinished, SearchShrinking, SearchHeuristic, SearchExact}, d.Search) {
+	case !slices.Contains([]string{SearchFinished, SearchShrinking, SearchHeuristic, SearchExact}, d.Search):
 		return &FieldError{Field: "search", Found: d.Search, Expected: fmt.Sprintf("%q, %s, %s or %s", SearchFinished, SearchShrinking, SearchHeuristic, SearchExact)}
-	}
-	if d.Beam < 0 || d.Beam > MaxBeam {
+	case d.Beam < 0 || d.Beam > MaxBeam:
 		return &FieldError{Field: "beam", Found: d.Beam, Expected: fmt.Sprintf("1 to %d, or 0 for 4", MaxBeam)}
-	}
-	if !(d.LengthFactor >= 0 && d.LengthFactor <= MaxLengthFactor) {
+	case !(d.LengthFactor >= 0 && d.LengthFactor <= MaxLengthFactor):
 		return &FieldError{Field: "length_factor", Found: d.LengthFactor, Expected: fmt.Sprintf("above 0, up to %d, or 0 for none", MaxLengthFactor)}
 	}
 	if _, err := ParseAlignHeads(d.AlignHeads); err != nil {

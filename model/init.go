@@ -43,7 +43,7 @@ func (t *Transformer) xavierInit(p *layer.Param, r *rand.Rand) {
 		layer.Normal(p.W, 1/math.Sqrt(float64(t.Config.DModel)), r)
 	case strings.HasSuffix(p.Name, ".weight"):
 		for i, w := 0, p.Weights(); i < w.Rows; i++ {
-			for _, columns := range t.projections(p.Name, w.Row(i)) {
+			for _, columns := range projections(p, w.Row(i)) {
 				layer.XavierUniform(columns, w.Rows, len(columns), r)
 			}
 		}
@@ -82,24 +82,19 @@ func (t *Transformer) scaleByBeta(p *layer.Param, encBeta, decBeta float32) {
 		mat.Scal(beta, p.W)
 	case strings.HasSuffix(p.Name, "kv.weight"): // .qkv.weight and .kv.weight
 		for i, w := 0, p.Weights(); i < w.Rows; i++ {
-			rows := t.projections(p.Name, w.Row(i))
+			rows := projections(p, w.Row(i))
 			mat.Scal(beta, rows[len(rows)-1]) // W^V
 		}
 	}
 }
 
-// projections splits a row of a parameter into the rows of the matrices that it concatenates: W^Q,
-// W^K and W^V in qkv.weight, W^K and W^V in kv.weight. Other parameters are one matrix.
-func (t *Transformer) projections(name string, row []float32) [][]float32 {
-	dk, _ := t.Config.HeadSizes()
-	k := t.Config.Heads * dk
-	switch {
-	case strings.HasSuffix(name, ".qkv.weight"):
-		return [][]float32{row[:k], row[k : 2*k], row[2*k:]}
-	case strings.HasSuffix(name, ".kv.weight"):
-		return [][]float32{row[:k], row[k:]}
+// projections splits a row of a linear map's weights into the rows of the matrices that they
+// concatenate, see layer.Param.Maps.
+func projections(p *layer.Param, row []float32) (rows [][]float32) {
+	for _, columns := range p.Maps {
+		rows, row = append(rows, row[:columns]), row[columns:]
 	}
-	return [][]float32{row}
+	return rows
 }
 
 // isTable reports whether p is a table of token embeddings or of learned positions.
