@@ -44,6 +44,7 @@ func (f Activation) Apply(y, x []float32) {
 	if len(y) != len(x) {
 		panicLengths("Activation.Apply", len(y), len(x))
 	}
+	f.check()
 	switch {
 	case f == Identity:
 		copy(y, x)
@@ -63,8 +64,6 @@ func (f Activation) Apply(y, x []float32) {
 			geluTanhAsm(y, x, n)
 		case SiLU:
 			siluAsm(y, x, n)
-		default:
-			f.unknown()
 		}
 	}
 }
@@ -81,6 +80,7 @@ func (f Activation) Grad(dx, x []float32) {
 	if len(dx) != len(x) {
 		panicLengths("Activation.Grad", len(dx), len(x))
 	}
+	f.check()
 	switch {
 	case f == Identity:
 		return
@@ -99,8 +99,6 @@ func (f Activation) Grad(dx, x []float32) {
 			geluTanhGradAsm(dx, x, n)
 		case SiLU:
 			siluGradAsm(dx, x, n)
-		default:
-			f.unknown()
 		}
 	}
 }
@@ -185,7 +183,12 @@ var actConst = [...]float32{
 	tanh3C3:   3 * 0.071354816272600248776,
 }
 
-func (f Activation) unknown() { panic("mat: " + f.fault()) }
+// check panics if the activation does not exist.
+func (f Activation) check() {
+	if f >= activations {
+		panic("mat: " + f.fault())
+	}
+}
 
 // fault describes an activation that does not exist.
 func (f Activation) fault() string {

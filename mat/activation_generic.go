@@ -59,8 +59,6 @@ func (f Activation) atGeneric(x float32) (y, slope float32) {
 		d := float32(e*0x1p-32) + 1
 		y = n * e / d
 		g = e * (d + n) / (d * d)
-	default:
-		f.unknown()
 	}
 	g = float32(g*0x1p-32) + 0 // -0 becomes +0
 	if !math.Signbit(float64(x)) {

@@ -210,15 +210,16 @@ package mat
 // epilogue.go, packed.go, gather.go (some columns of weights), plan.go (every decision about a
 // product: its tasks and steps, and the limits), cache.go and cache_amd64.s (cache sizes, on which
 // plans depend), kernels.go (the table of kernels and their arguments; kernels_noamd64.go and
-// kernels_noarm64.go stand for those of other machines), steps.go (executes plans)
-// and walk.go (prefetching). The kernels: asm_amd64.s (AVX2: strips and packing), asm_arm64.s,
-// gemm_avx512_amd64.s (strips), gemm_avx512_fewrows_amd64.s, gemm_avx512_small_amd64.s,
-// gemm_avx512_columns_amd64.s and gemm_avx2_columns_amd64.s (few rows times contiguous columns),
-// gemm_avx2_row_amd64.s (one row times long rows). The headers tile512_amd64.h, tile256_amd64.h and
-// tile_arm64.h hold the loops over the registers of a tile.
+// kernels_noarm64.go stand for those of other machines), steps.go (executes plans), pack.go (packs
+// and copies operands) and walk.go (prefetching). The kernels: asm_amd64.s (AVX2: strips and
+// packing), asm_arm64.s, gemm_avx512_amd64.s (strips), gemm_avx512_fewrows_amd64.s,
+// gemm_avx512_small_amd64.s, gemm_avx512_columns_amd64.s and gemm_avx2_columns_amd64.s (few rows
+// times contiguous columns), gemm_avx2_row_amd64.s (one row times long rows). The headers
+// tile512_amd64.h, tile256_amd64.h and tile_arm64.h hold the loops over the registers of a tile.
 //
-// Int8: int8.go (weights), int8_quantize.go (rounding), int8_gemm.go (the contract of the product),
-// int8_block.go (blocks and tiles), int8_amd64.s and int8_arm64.s.
+// Int8: int8.go (weights and their layout), int8_weights.go (makes them), int8_quantize.go (rounds
+// rows), int8_gemm.go (the contract of the product), int8_block.go (blocks and tiles), int8_amd64.s
+// and int8_arm64.s.
 //
 // Bfloat16: bf16.go (the contract of the product, and portable code), bf16_pairs_amd64.go and
 // bf16_bands_amd64.go (with VDPBF16PS and with AMX), amx_linux_amd64.go (permission to use AMX) and

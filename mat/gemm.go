@@ -87,10 +87,3 @@ func (t *product) multiply(p *Pool) {
 	t.run(p, w)
 	w.release()
 }
-
-// shape returns the inputs of the product's plan.
-func (t *product) shape(threads int) shape {
-	return shape{m: t.c.Rows, n: t.c.Cols, k: t.a.Cols, kernel: kernel, strips: stripKernel(kernel, t.c.Cols), threads: threads,
-		packed: t.packed != nil, epilogue: t.o.Bias != nil || t.o.Activation != Identity || t.o.Residual.Data != nil,
-		bFloats: saturatingProduct(t.c.Cols, t.a.Cols, 1), aRow: t.a.RowStride, aCol: t.a.ColStride, bCol: t.b.ColStride}
-}

@@ -170,11 +170,3 @@ func GemmPacked(p *Pool, c, a Matrix, b *Packed, o GemmOptions) {
 	t := product{c: c, a: a, b: b.plain, packed: b.panels, o: o}
 	t.multiply(p)
 }
-
-// resized returns x with length n, newly allocated if its capacity is smaller.
-func resized[T any](x []T, n int) []T {
-	if cap(x) < n {
-		return make([]T, n)
-	}
-	return x[:n]
-}

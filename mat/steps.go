@@ -1,16 +1,8 @@
 package mat
 
-import (
-	"sync"
-)
+import "sync"
 
 // This file executes the steps of plans.
-
-const (
-	padA      = 16  // floats after a copied row of a panel, which may be overwritten
-	packGrain = 256 // grain of packing, in columns of B
-	copyCols  = 16  // most columns of copyPanel
-)
 
 // workspace is the memory of one thread: packed blocks of A and B, plans, and the arguments of
 // kernels, which would be allocated for each call otherwise.
@@ -36,24 +28,11 @@ func (w *workspace) release() {
 	workspaces.Put(w)
 }
 
-// pack packs B into panels, each over all of k, padded as panelFloats says.
-func pack(p *Pool, g *gemmKernel, panels []float32, b Matrix) {
-	Each(p, ceilDiv(b.Cols, g.cols), packGrain/g.cols, packing{g, panels, b})
-}
-
-type packing struct {
-	*gemmKernel
-	panels []float32
-	b      Matrix
-}
-
-// Range packs panels [lo, hi).
-func (t *packing) Range(lo, hi int) {
-	panel := t.panelFloats(t.b.Rows)
-	for l := 0; l < t.b.Rows; l += t.depth {
-		block := t.b.Slice(l, min(l+t.depth, t.b.Rows), lo*t.cols, min(hi*t.cols, t.b.Cols))
-		t.packBlockB(t.panels[lo*panel+l*t.cols:], uintptr(panel)*size, block)
-	}
+// shape returns the inputs of the product's plan.
+func (t *product) shape(threads int) shape {
+	return shape{m: t.c.Rows, n: t.c.Cols, k: t.a.Cols, kernel: kernel, strips: stripKernel(kernel, t.c.Cols), threads: threads,
+		packed: t.packed != nil, epilogue: t.o.Bias != nil || t.o.Activation != Identity || t.o.Residual.Data != nil,
+		bFloats: saturatingProduct(t.c.Cols, t.a.Cols, 1), aRow: t.a.RowStride, aCol: t.a.ColStride, bCol: t.b.ColStride}
 }
 
 // run computes the product according to its plan, with w on the calling goroutine.
@@ -305,20 +284,6 @@ func (p *blockLoop) multiplyBlock(w *workspace, x blockB) {
 	}
 }
 
-// packBlockB packs b, which is not empty, into panels that begin panel bytes apart.
-func (g *gemmKernel) packBlockB(to []float32, panel uintptr, b Matrix) {
-	for j, first := 0, 0; j < b.Cols; j, first = j+g.cols, first+int(panel)/size {
-		n := min(b.Cols-j, g.cols)
-		if b.ColStride != 1 && b.Cols > 1 {
-			transposePanel(&to[first], uintptr(g.cols)*size, &b.Data[j*b.ColStride], uintptr(b.ColStride)*size, n, b.Rows)
-			continue
-		}
-		for h := 0; h < n; h += copyCols {
-			copyPanel(&to[first+h], uintptr(g.cols)*size, &b.Data[j+h], uintptr(b.RowStride)*size, min(n-h, copyCols), b.Rows)
-		}
-	}
-}
-
 // multiplyStrips computes the strips of columns [j, j+s.n).
 func (p *blockLoop) multiplyStrips(w *workspace, j, k0 int) {
 	s, c := &w.strip, &p.c
@@ -354,32 +319,6 @@ func (p *blockLoop) multiplyStrips(w *workspace, j, k0 int) {
 	}
 }
 
-// packStrip packs a strip of A, whose columns are contiguous, from row i on: s.m rows of depth s.k,
-// with row r of column l at l*s.m+r.
-func (p *blockLoop) packStrip(w *workspace, i, k0 int) {
-	s, a := &w.strip, &p.a
-	copyPanel(&w.packedA[(i-p.i0)*s.k], uintptr(s.m)*size, &a.Data[i+k0*a.ColStride], uintptr(a.ColStride)*size, s.m, s.k)
-}
-
-// copyRows copies a, whose rows are contiguous, to rows that share no cache set, and returns the
-// copy.
-func copyRows(to []float32, a Matrix) Matrix {
-	row := paddedStride(a.Cols)
-	for i := range a.Rows {
-		copy(to[i*row:], a.Row(i))
-	}
-	return Matrix{to, a.Rows, a.Cols, row, 1}
-}
-
-// copied returns the copy of the rows of A from row i on. With one block of columns each strip
-// replaces the one before it.
-func (p *blockLoop) copied(w *workspace, i int) []float32 {
-	if p.jBlocks == 1 {
-		return w.packedA
-	}
-	return w.packedA[(i-p.i0)*paddedStride(w.strip.k):]
-}
-
 // setA makes the strip read the rows of A from row i on.
 func (p *blockLoop) setA(w *workspace, i, k0 int) {
 	s, a := &w.strip, &p.a
@@ -391,15 +330,6 @@ func (p *blockLoop) setA(w *workspace, i, k0 int) {
 	default:
 		s.a, s.aRow, s.aK = &a.Data[i*a.RowStride+k0*a.ColStride], uintptr(a.RowStride)*size, uintptr(a.ColStride)*size
 	}
-}
-
-// packsPanels reports whether the next n columns of B are packed: in a step that packs B, and at an
-// edge that is narrower than a panel.
-func (p *blockLoop) packsPanels(n int) bool { return p.packB || n < p.panel.cols }
-
-// packs reports whether strip n packs B while it multiplies.
-func (p *blockLoop) packs(w *workspace, n int) bool {
-	return n == 0 && p.packed == nil && p.b.ColStride == 1 && p.kernel.canPackB && w.strip.m == p.kernel.rows
 }
 
 // runPacking packs columns [j, j+s.n) of B over the block of k from k0 on, and computes the
@@ -431,12 +361,6 @@ func (p *blockLoop) runPacking(w *workspace, j, k0 int) {
 	if s.bias != nil {
 		s.bias = &p.o.Bias[j]
 	}
-}
-
-// paddedStride returns the distance of rows of k floats: an odd number of cache lines.
-func paddedStride(k int) int {
-	const lineFloats = line / size
-	return ((k+lineFloats-1)/lineFloats | 1) * lineFloats
 }
 
 func flag(b bool) int {
