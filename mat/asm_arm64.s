@@ -3,8 +3,8 @@
 // The kernels of matrix products for NEON:
 //
 //	stripNEON          up to 6 rows of C
-//	copyPanelNEON      packing of rows
-//	transposePanelNEON packing of columns
+//	copyPanel      packing of rows
+//	transposePanel packing of columns
 //	fmaLoopNEON        peak rate
 //	pause              hint of waiting loops
 //
@@ -295,8 +295,8 @@ done:
 #undef STOREC
 #undef EACHROW
 
-// func copyPanelNEON(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
-TEXT ·copyPanelNEON(SB), NOSPLIT, $0-48
+// func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
+TEXT ·copyPanel(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD dstK+8(FP), R1
 	MOVD src+16(FP), R2
@@ -329,10 +329,10 @@ whole:
 
 #undef COPYEDGE
 
-// func transposePanelNEON(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
+// func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 //
 // R8 to R11 are 4 rows of src; beyond w rows the last one is repeated.
-TEXT ·transposePanelNEON(SB), NOSPLIT, $0-48
+TEXT ·transposePanel(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD dstK+8(FP), R1
 	MOVD src+16(FP), R8

@@ -75,13 +75,7 @@ const (
 // GODEBUG=cpu.amxbf16=off,cpu.avx512bf16=off, for which the Go runtime prints "unknown cpu
 // feature". MAT_KERNEL and TFM_CPU disable amx, because its results differ.
 func KernelBF16() string {
-	switch kernelBF16() {
-	case tilesBF16:
-		return "amx"
-	case pairsBF16:
-		return "avx512bf16"
-	}
-	return generic.String()
+	return [...]string{portableBF16: "generic", pairsBF16: "avx512bf16", tilesBF16: "amx"}[kernelBF16()]
 }
 
 // FasterBF16 reports whether GemmBF16 is faster than Gemm for C [m × n] and A [m × k]: KernelBF16
@@ -165,15 +159,6 @@ func (t *rowsBF16) Range(lo, hi int) {
 				row[j] = fmaFlushed(a, roundBF16(t.b.At(l, j)), x)
 			}
 		}
-		for j, x := range row {
-			if t.o.Bias != nil {
-				x += t.o.Bias[j]
-			}
-			if t.o.Activation == ReLU && x < 0 {
-				x = 0
-			}
-			row[j] = x
-		}
 	}
-	t.o.finish(t.c, lo, hi, 0, t.c.Cols)
+	t.o.finishChain(t.c, lo, hi, 0, t.c.Cols)
 }

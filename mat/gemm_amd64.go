@@ -4,15 +4,15 @@ package mat
 
 // copyPanel copies k rows of w ≤ 16 floats, each followed by zeros up to a multiple of 8:
 // dst[l*dstK+j] = src[l*srcK+j], with strides in bytes.
-func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int) {
-	copyPanelAVX2(dst, dstK, src, srcK, w, k)
-}
+//
+//go:noescape
+func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
 
 // transposePanel packs w contiguous columns of B of depth k: dst[l*dstK+j] = src[j*srcRow+l], with
 // strides in bytes.
-func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
-	transposePanelAVX2(dst, dstK, src, srcRow, w, k)
-}
+//
+//go:noescape
+func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 
 // fmaLoop runs n rounds of multiply-adds and returns the number of operations.
 func fmaLoop(n int) float64 {
@@ -78,12 +78,6 @@ func columnsAVX2(s *columnsArgs)
 //
 //go:noescape
 func stripAVX2(s *strip)
-
-//go:noescape
-func copyPanelAVX2(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
-
-//go:noescape
-func transposePanelAVX2(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 
 // fmaLoopAVX2 runs n rounds of 12 independent fused multiply-adds of 8 lanes; each depends on that
 // of the previous round.

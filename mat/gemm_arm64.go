@@ -4,15 +4,15 @@ package mat
 
 // copyPanel copies k rows of w ≤ 16 floats, each followed by zeros up to a multiple of 8:
 // dst[l*dstK+j] = src[l*srcK+j], with strides in bytes.
-func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int) {
-	copyPanelNEON(dst, dstK, src, srcK, w, k)
-}
+//
+//go:noescape
+func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
 
 // transposePanel packs w contiguous columns of B of depth k: dst[l*dstK+j] = src[j*srcRow+l], with
 // strides in bytes.
-func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
-	transposePanelNEON(dst, dstK, src, srcRow, w, k)
-}
+//
+//go:noescape
+func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 
 // fmaLoop runs n rounds of multiply-adds and returns the number of operations.
 func fmaLoop(n int) float64 {
@@ -27,12 +27,6 @@ func fmaLoop(n int) float64 {
 //
 //go:noescape
 func stripNEON(s *strip)
-
-//go:noescape
-func copyPanelNEON(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
-
-//go:noescape
-func transposePanelNEON(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 
 // fmaLoopNEON runs n rounds of 24 independent fused multiply-adds of 4 lanes; each depends on that
 // of the previous round.

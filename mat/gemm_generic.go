@@ -20,14 +20,6 @@ func (t *product) blockGeneric(i0, i1, j0, j1 int) {
 				}
 			}
 		}
-		for j := range row {
-			if t.o.Bias != nil {
-				row[j] += t.o.Bias[j0+j]
-			}
-			if t.o.Activation == ReLU && row[j] < 0 {
-				row[j] = 0
-			}
-		}
 	}
-	t.o.finish(t.c, i0, i1, j0, j1)
+	t.o.finishChain(t.c, i0, i1, j0, j1)
 }

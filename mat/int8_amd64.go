@@ -8,38 +8,14 @@ import "golang.org/x/sys/cpu"
 // avx512 kernels multiply bytes as avx2 does. Only tests change it.
 var hasDot = cpu.X86.HasAVX512VNNI
 
-// KernelInt8 names the kernel of GemmInt8: "avx512vnni", "avx2", "sdot", "neon", or "generic" for
-// portable Go. It is selected as for Kernel; avx512vnni and sdot are used if the processor has
-// those instructions.
-func KernelInt8() string {
-	switch formOfKernel() {
-	case shifted:
-		return "avx512vnni"
-	case wide:
-		return "avx2"
-	}
-	return "generic"
-}
-
-func formOfKernel() formInt8 {
+func int8Kernel() kernelInt8 {
 	switch {
 	case kernel == generic:
-		return signed
+		return genericInt8
 	case kernel == avx512 && hasDot:
-		return shifted
+		return kernelInt8{"avx512vnni", shifted, 12}
 	}
-	return wide
-}
-
-// rowsInt8 returns the rows of a tile.
-func rowsInt8() int {
-	switch formOfKernel() {
-	case shifted:
-		return 12
-	case wide:
-		return 6
-	}
-	return 1
+	return kernelInt8{"avx2", wide, 6}
 }
 
 func (x *tileInt8) dot() {
@@ -52,8 +28,6 @@ func (x *tileInt8) dot() {
 		finishAVX2(x)
 	}
 }
-
-func maxAbsAsm(x *float32, n int) uint32 { return maxAbsAVX2(x, n) }
 
 func (f formInt8) quantizeAsm(q *int8, x *float32, n int, r float32) {
 	switch f {
@@ -81,7 +55,7 @@ func dotAVX2(x *tileInt8)
 //go:noescape
 func finishAVX2(x *tileInt8)
 
-// maxAbsAVX2 is, for a multiple of 32 elements,
+// maxAbsAsm is, for a multiple of 32 elements,
 //
 //	top := uint32(0)
 //	for j := range n {
@@ -90,7 +64,7 @@ func finishAVX2(x *tileInt8)
 //	return top
 //
 //go:noescape
-func maxAbsAVX2(x *float32, n int) uint32
+func maxAbsAsm(x *float32, n int) uint32
 
 // quantizeAVX2 is, for a multiple of 32 elements and a flip of four equal bytes,
 //

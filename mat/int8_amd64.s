@@ -5,7 +5,7 @@
 //	dotVNNI          up to 12 rows of a tile, with AVX-512 VNNI
 //	dotAVX2          sums of up to 6 rows
 //	finishAVX2       floats from sums
-//	maxAbsAVX2       the largest magnitude of a row
+//	maxAbsAsm       the largest magnitude of a row
 //	quantizeAVX2     a row as bytes
 //	quantizeWideAVX2 a row as 16-bit integers
 
@@ -492,9 +492,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func maxAbsAVX2(x *float32, n int) uint32
+// func maxAbsAsm(x *float32, n int) uint32
 // Requires: AVX2
-TEXT ·maxAbsAVX2(SB), NOSPLIT, $0-20
+TEXT ·maxAbsAsm(SB), NOSPLIT, $0-20
 	MOVQ     x+0(FP), SI
 	MOVQ     n+8(FP), CX
 	VPCMPEQD Y15, Y15, Y15

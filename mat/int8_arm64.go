@@ -8,24 +8,14 @@ import "golang.org/x/sys/cpu"
 // change it.
 var hasDot = cpu.ARM64.HasASIMDDP
 
-// KernelInt8 names the kernel of GemmInt8: "avx512vnni", "avx2", "sdot", "neon", or "generic" for
-// portable Go. It is selected as for Kernel; avx512vnni and sdot are used if the processor has
-// those instructions.
-func KernelInt8() string {
-	if kernel == neon && hasDot {
-		return "sdot"
+func int8Kernel() kernelInt8 {
+	switch {
+	case kernel == generic:
+		return genericInt8
+	case hasDot:
+		return kernelInt8{"sdot", signed, 6}
 	}
-	return Kernel()
-}
-
-func formOfKernel() formInt8 { return signed }
-
-// rowsInt8 returns the rows of a tile.
-func rowsInt8() int {
-	if kernel == generic {
-		return 1
-	}
-	return 6
+	return kernelInt8{"neon", signed, 6}
 }
 
 func (x *tileInt8) dot() {
@@ -38,8 +28,6 @@ func (x *tileInt8) dot() {
 		finishNEON(x)
 	}
 }
-
-func maxAbsAsm(x *float32, n int) uint32 { return maxAbsNEON(x, n) }
 
 func (formInt8) quantizeAsm(q *int8, x *float32, n int, r float32) { quantizeNEON(q, x, n, r) }
 
@@ -58,7 +46,7 @@ func dotNEON(x *tileInt8)
 //go:noescape
 func finishNEON(x *tileInt8)
 
-// maxAbsNEON is, for a multiple of 16 elements,
+// maxAbsAsm is, for a multiple of 16 elements,
 //
 //	top := uint32(0)
 //	for j := range n {
@@ -67,7 +55,7 @@ func finishNEON(x *tileInt8)
 //	return top
 //
 //go:noescape
-func maxAbsNEON(x *float32, n int) uint32
+func maxAbsAsm(x *float32, n int) uint32
 
 // quantizeNEON is, for a multiple of 16 elements,
 //

@@ -5,7 +5,7 @@
 //	dotSDOT      sums of up to 6 rows of a tile, with SDOT
 //	dotNEON      the same without SDOT
 //	finishNEON   floats from sums
-//	maxAbsNEON   the largest magnitude of a row
+//	maxAbsAsm   the largest magnitude of a row
 //	quantizeNEON a row as bytes
 
 #include "textflag.h"
@@ -264,8 +264,8 @@ store:
 	BNE   row
 	RET
 
-// func maxAbsNEON(x *float32, n int) uint32
-TEXT ·maxAbsNEON(SB), NOSPLIT, $0-20
+// func maxAbsAsm(x *float32, n int) uint32
+TEXT ·maxAbsAsm(SB), NOSPLIT, $0-20
 	MOVD  x+0(FP), R0
 	MOVD  n+8(FP), R1
 	MOVD  $0x80000000, R2

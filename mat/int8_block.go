@@ -69,7 +69,7 @@ func (t *productInt8) block(i0, i1, j0, j1 int) {
 	w.sums, w.edge = resized(w.sums, maxTileRowsInt8*panelInt8), resized(w.edge, (maxTileRowsInt8+1)*panelInt8)
 
 	x := tileInt8{aRow: uintptr(t.stride), sums: &w.sums[0], accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU)}
-	rows := divideRows(i1-i0, rowsInt8())
+	rows := divideRows(i1-i0, int8Kernel().rows)
 	for j := j0; j < j1; j += panelInt8 {
 		n := min(panelInt8, j1-j)
 		x.colScales = &t.b.scales[j]
@@ -142,7 +142,7 @@ func sumGroups(sums []int32, panel []int8) {
 		return
 	}
 	x := tileInt8{a: &ones[0], m: 1, sums: &sums[0], start: &zeroStart[0]}
-	if formOfKernel() == wide {
+	if int8Kernel().form == wide {
 		x.a = &wideOnes[0]
 	}
 	for ; len(panel) > 0; panel = panel[x.groups*bytesInt8:] {

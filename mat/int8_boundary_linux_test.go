@@ -52,7 +52,7 @@ func TestGemmInt8AtTheBoundaryOfMemory(t *testing.T) {
 				x.Data = place(i, x.extent())
 				return x
 			}
-			q := quantization{m: matrix(4, m, k), form: formOfKernel()}
+			q := quantization{m: matrix(4, m, k), form: int8Kernel().form}
 			used := b.groups * groupInt8 * q.form.width()
 			q.stride = used + r.IntN(9)
 			q.q, q.scales = bytes(5, (m-1)*q.stride+used), place(6, m)

@@ -68,7 +68,7 @@ type Int8Rows struct {
 func (w *Int8Rows) Set(p *Pool, a Matrix) {
 	a.check("A", reads)
 	// All of A is quantized first, so that the threads that share its rows do not repeat it.
-	w.rows, w.cols, w.form = a.Rows, a.Cols, formOfKernel()
+	w.rows, w.cols, w.form = a.Rows, a.Cols, int8Kernel().form
 	w.stride = strideInt8(groupsInt8(a.Cols) * groupInt8 * w.form.width())
 	w.q, w.scales = resized(w.q, a.Rows*w.stride), resized(w.scales, a.Rows)
 	t := quantization{m: a, form: w.form, q: w.q, stride: w.stride, scales: w.scales}
@@ -97,7 +97,7 @@ func (w *Int8Rows) Row(dst []float32, i int) {
 
 // gemm computes C = A·B with options o.
 func (w *Int8Rows) gemm(p *Pool, c Matrix, b *Int8, o GemmOptions) {
-	t := productInt8{Int8Rows: w, c: c, b: b, o: o, tasks: planInt8(c.Rows, c.Cols, w.cols, rowsInt8(), p.Threads(), &machineLimits)}
+	t := productInt8{Int8Rows: w, c: c, b: b, o: o, tasks: planInt8(c.Rows, c.Cols, w.cols, int8Kernel().rows, p.Threads(), &machineLimits)}
 	if n := t.tasks.count(); n > 1 {
 		Each(p, n, 1, t)
 	} else {

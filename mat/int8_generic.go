@@ -4,6 +4,8 @@ import "math"
 
 // The kernels of int8 in plain Go, with the same bits.
 
+var genericInt8 = kernelInt8{"generic", signed, 1}
+
 func maxAbsGeneric(x []float32) uint32 {
 	var top uint32
 	for _, v := range x {
@@ -40,17 +42,11 @@ func (t *productInt8) blockGeneric(i0, i1, j0, j1 int) {
 				if t.o.Accumulate {
 					x += row[n]
 				}
-				if t.o.Bias != nil {
-					x += t.o.Bias[j+n]
-				}
-				if t.o.Activation == ReLU && x < 0 {
-					x = 0
-				}
 				row[n] = x
 			}
 		}
 	}
-	t.o.finish(t.c, i0, i1, j0, j1)
+	t.o.finishChain(t.c, i0, i1, j0, j1)
 }
 
 // sumGroupsGeneric sets sums [32] to the sums of the columns of a panel.

@@ -4,12 +4,7 @@ package mat
 
 var hasDot = false
 
-// KernelInt8 names the kernel of GemmInt8: "generic", for portable Go.
-func KernelInt8() string { return Kernel() }
-
-func formOfKernel() formInt8 { return signed }
-
-func rowsInt8() int { return 1 }
+func int8Kernel() kernelInt8 { return genericInt8 }
 
 func (t *productInt8) block(i0, i1, j0, j1 int) { t.blockGeneric(i0, i1, j0, j1) }
 

@@ -2,8 +2,8 @@ package mat
 
 import "math"
 
-// Quantization of the rows of a matrix to signed bytes, with one scale a row: activations, or weights
-// as columns.
+// Quantization of the rows of a matrix to signed bytes, with one scale a row: activations, or
+// weights as columns.
 
 // quantization is a loop over the rows of m: row i becomes scales[i] and the quantized elements at
 // q[i*stride].
@@ -30,6 +30,18 @@ const (
 	infinity     = 0x7F800000
 	gatherRows   = 16 // rows of a transpose that are gathered together: elements of a cache line
 )
+
+// kernelInt8 describes a kernel of GemmInt8; int8Kernel returns that in use.
+type kernelInt8 struct {
+	name string
+	form formInt8
+	rows int // of a tile
+}
+
+// KernelInt8 names the kernel of GemmInt8: "avx512vnni", "avx2", "sdot", "neon", or "generic" for
+// portable Go. It is selected as for Kernel; avx512vnni and sdot are used if the processor has
+// those instructions.
+func KernelInt8() string { return int8Kernel().name }
 
 // width returns the bytes of an element.
 func (f formInt8) width() int {
