@@ -13,18 +13,13 @@ func hasReplacement(s string) bool { return strings.ContainsRune(s, utf8.RuneErr
 // hasControl reports whether s has a control character other than a tab, a line or paragraph
 // separator, a byte order mark inside of the text, a noncharacter, or a character for private use.
 func hasControl(s string) bool {
-	for i, r := range s {
+	return strings.ContainsFunc(strings.TrimPrefix(s, "\uFEFF"), func(r rune) bool {
 		switch {
-		case r < ' ':
-			if r != '\t' {
-				return true
-			}
 		case r < 0x7F:
-		case r < 0xA0, r == 0x2028, r == 0x2029, r&0xFFFE == 0xFFFE, 0xFDD0 <= r && r <= 0xFDEF, r == 0xFEFF && i > 0:
-			return true
-		case r >= 0xE000 && unicode.Is(unicode.Co, r):
+			return r < ' ' && r != '\t'
+		case r < 0xA0, r == 0x2028, r == 0x2029, r&0xFFFE == 0xFFFE, 0xFDD0 <= r && r <= 0xFDEF, r == 0xFEFF:
 			return true
 		}
-	}
-	return false
+		return r >= 0xE000 && unicode.Is(unicode.Co, r)
+	})
 }

@@ -112,13 +112,10 @@ func (c *cleaner) each(ctx context.Context, stage Stage, do func(text.RepairedPa
 // learn learns from the sample, and frees it.
 func (c *cleaner) learn(ctx context.Context) error {
 	l := &c.learned
-	seen := map[uint64]bool{}
+	seen := hashCounts{}
 	c.sample.pairs = slices.DeleteFunc(c.sample.pairs, func(p sampledPair) bool {
 		// A copy would explain the pair after its own counts are left out.
-		h := hash.Pair(p.Source, p.Target)
-		again := seen[h]
-		seen[h] = true
-		return again
+		return seen.add(hash.Pair(p.Source, p.Target)) > 0
 	})
 	var p pair
 	for _, s := range c.sample.pairs {

@@ -28,7 +28,7 @@
 //
 //	draw.go        pairs at random
 //	holdout.go     HoldOut: validation and test pairs, and the other pairs without similar ones
-//	validation.go  HeldOut: validation pairs without near-duplicates among the other pairs
+//	validation.go  ValidationSet: validation pairs without near-duplicates among the other pairs
 //	shingles.go    sentences that resemble each other
 //
 // # Terms

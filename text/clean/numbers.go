@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,9 +21,6 @@ func (c *cleaner) numbers(p *pair) bool {
 	}
 	src, tgt := parseNumbers(p.Source), parseNumbers(p.Target)
 	left, right := withoutEqual(src, slices.Clone(tgt), sameKey)
-	if len(left)+len(right) == 0 {
-		return false
-	}
 	left, right = withoutEqual(groups(left), groups(right), sameKey)
 	left = withoutKnown(left, groups(tgt), p.Target)
 	right = withoutKnown(right, groups(src), p.Source)
@@ -40,12 +38,7 @@ type number struct {
 }
 
 // key returns the significant digits.
-func (n number) key() string {
-	if s := strings.Trim(n.digits, "0"); s != "" {
-		return s
-	}
-	return "0"
-}
+func (n number) key() string { return cmp.Or(strings.Trim(n.digits, "0"), "0") }
 
 // maxNumbers is the limit of the numbers of a side that are compared.
 const maxNumbers = 100

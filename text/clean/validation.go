@@ -9,13 +9,13 @@ import (
 	"tfm/text"
 )
 
-// HeldOut chooses pairs of a corpus for validation at random, so that all other pairs can be
+// ValidationSet chooses pairs of a corpus for validation at random, so that all other pairs can be
 // trained on: a pair with near-duplicates among the others is not chosen. Near-duplicates have the
 // same source or the same target up to case, punctuation, white space and the values of numbers.
 //
 // Draw must have all pairs of the corpus before Choose. Memory is bounded for corpora of any size.
 // The choice depends on the pairs and their order only.
-type HeldOut struct {
+type ValidationSet struct {
 	Pairs []text.Pair // in the order of the corpus, which Line numbers from 1
 	Moved int         // pairs that were drawn and stay with the others as near-duplicates of one
 
@@ -28,10 +28,10 @@ type HeldOut struct {
 }
 
 const (
-	heldOutSeed = 1
-	drawnMargin = 1000    // pairs that are drawn for those that are not chosen
-	maxDrawn    = 1 << 18 // pairs that are drawn if too few of these were chosen
-	minHeldOut  = 10      // 1/minHeldOut of the pairs to hold out are enough
+	validationSeed = 1
+	drawnMargin    = 1000    // pairs that are drawn for those that are not chosen
+	maxDrawn       = 1 << 18 // pairs that are drawn if too few of these were chosen
+	minChosen      = 10      // 1/minChosen of the pairs to hold out are enough
 )
 
 // similarityRank orders pairs by how much they resemble others. Lower ones are held out first.
@@ -44,18 +44,18 @@ const (
 	numRanks
 )
 
-// NewHeldOut returns a HeldOut for the choice of up to maxPairs pairs.
-func NewHeldOut(maxPairs int) *HeldOut {
-	return &HeldOut{drawing: newDrawing(2*maxPairs+drawnMargin, heldOutSeed)}
+// NewValidationSet returns a ValidationSet for the choice of up to maxPairs pairs.
+func NewValidationSet(maxPairs int) *ValidationSet {
+	return &ValidationSet{drawing: newDrawing(2*maxPairs+drawnMargin, validationSeed)}
 }
 
 // Draw considers the next pair of the corpus. It does not retain the strings.
-func (h *HeldOut) Draw(p text.Pair) { h.drawing.add(p) }
+func (h *ValidationSet) Draw(p text.Pair) { h.drawing.add(p) }
 
 // Choose chooses n pairs, or fewer if the corpus has not enough of them. It iterates over the pairs
 // of the corpus once, or three times if many are near-duplicates. Errors are those of pairs, or the
 // cause of the end of ctx.
-func (h *HeldOut) Choose(ctx context.Context, pairs iter.Seq2[text.Pair, error], n int) error {
+func (h *ValidationSet) Choose(ctx context.Context, pairs iter.Seq2[text.Pair, error], n int) error {
 	for {
 		list, all := h.drawing.pairs()
 		ranks, err := rankAll(ctx, pairs, list)
@@ -67,7 +67,7 @@ func (h *HeldOut) Choose(ctx context.Context, pairs iter.Seq2[text.Pair, error],
 			h.drawing = nil
 			return nil
 		}
-		h.drawing = newDrawing(maxDrawn, heldOutSeed)
+		h.drawing = newDrawing(maxDrawn, validationSeed)
 		if err := text.Each(ctx, pairs, h.drawing.add); err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func rankAll(ctx context.Context, pairs iter.Seq2[text.Pair, error], list []draw
 }
 
 // assign sets the result from the drawn pairs and their ranks.
-func (h *HeldOut) assign(list []drawn, ranks []similarityRank, n int) {
+func (h *ValidationSet) assign(list []drawn, ranks []similarityRank, n int) {
 	h.Pairs, h.Moved, h.Near, h.Repeated = nil, 0, 0, 0
 	for rank := uniquePair; rank < numRanks; rank++ {
 		h.Moved = 0
@@ -136,7 +136,7 @@ func (h *HeldOut) assign(list []drawn, ranks []similarityRank, n int) {
 				}
 			}
 		}
-		if minHeldOut*len(h.Pairs) >= n {
+		if minChosen*len(h.Pairs) >= n {
 			break
 		}
 	}

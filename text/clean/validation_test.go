@@ -12,10 +12,10 @@ import (
 	"tfm/text"
 )
 
-// heldOutOf chooses n pairs.
-func heldOutOf(t *testing.T, pairs []text.Pair, n int) *HeldOut {
+// validationSetOf chooses n pairs.
+func validationSetOf(t *testing.T, pairs []text.Pair, n int) *ValidationSet {
 	t.Helper()
-	h := NewHeldOut(n)
+	h := NewValidationSet(n)
 	for i := range pairs {
 		h.Draw(pairs[i])
 	}
@@ -52,7 +52,7 @@ func folded(s string) string {
 
 // No held-out pair has the source or the target of another pair, up to case, punctuation and
 // digits. The choice is the same in every run.
-func TestHeldOut(t *testing.T) {
+func TestValidationSet(t *testing.T) {
 	pairs := similarPairs(1000)
 	sources, targets := map[string]int{}, map[string]int{}
 	for _, p := range pairs {
@@ -60,7 +60,7 @@ func TestHeldOut(t *testing.T) {
 		targets[folded(p.Target)]++
 	}
 	for _, n := range []int{1, 50, 400} {
-		h := heldOutOf(t, pairs, n)
+		h := validationSetOf(t, pairs, n)
 		if len(h.Pairs) != n || h.Near != 0 || h.Repeated != 0 {
 			t.Errorf("%d pairs are held out, %d near, %d repeated; want %d, 0, 0", len(h.Pairs), h.Near, h.Repeated, n)
 		}
@@ -72,12 +72,12 @@ func TestHeldOut(t *testing.T) {
 		if n == 400 && (h.Moved < 100 || h.Moved > 1000) {
 			t.Errorf("%d pairs were moved, want some of the %d near-duplicates", h.Moved, len(pairs))
 		}
-		again := heldOutOf(t, pairs, n)
+		again := validationSetOf(t, pairs, n)
 		if !reflect.DeepEqual(again.Pairs, h.Pairs) || again.Moved != h.Moved {
 			t.Error("other pairs are held out in a second run")
 		}
 	}
-	h := heldOutOf(t, pairs, 0)
+	h := validationSetOf(t, pairs, 0)
 	if len(h.Pairs) != 0 {
 		t.Errorf("%d pairs are held out, want 0", len(h.Pairs))
 	}
@@ -85,7 +85,7 @@ func TestHeldOut(t *testing.T) {
 
 // A corpus with few pairs that are no near-duplicates is read again until they are found, however
 // rare they are.
-func TestHeldOutOfManyNearDuplicates(t *testing.T) {
+func TestValidationSetOfManyNearDuplicates(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var pairs []text.Pair
 	for i := range 20_000 {
@@ -96,46 +96,46 @@ func TestHeldOutOfManyNearDuplicates(t *testing.T) {
 		p.Line = i + 1
 		pairs = append(pairs, p)
 	}
-	h := heldOutOf(t, pairs, 150)
+	h := validationSetOf(t, pairs, 150)
 	if len(h.Pairs) != 150 || h.Near != 0 || h.Moved < 10_000 {
 		t.Errorf("%d pairs are held out, %d near, %d moved; want 150, 0, most of 20,000", len(h.Pairs), h.Near, h.Moved)
 	}
 	// Fewer than wanted, if at least a tenth is found.
-	if h := heldOutOf(t, pairs, 1000); len(h.Pairs) != 200 || h.Near != 0 {
+	if h := validationSetOf(t, pairs, 1000); len(h.Pairs) != 200 || h.Near != 0 {
 		t.Errorf("%d pairs are held out, %d near; want the 200 that are no near-duplicates", len(h.Pairs), h.Near)
 	}
 }
 
 // Near-duplicates are held out of a corpus that has nothing else, and repeated pairs of one that
 // has only these.
-func TestHeldOutFallsBack(t *testing.T) {
+func TestValidationSetFallsBack(t *testing.T) {
 	var dates, repeated []text.Pair
 	for i := range 2000 {
 		day := fmt.Sprintf("%d/%d", 1+i%28, i)
 		dates = append(dates, text.Pair{Source: day, Target: strings.ReplaceAll(day, "/", "."), Line: i + 1})
 		repeated = append(repeated, text.Pair{Source: "a dog", Target: "ein Hund", Line: i + 1})
 	}
-	if h := heldOutOf(t, dates, 100); len(h.Pairs) != 100 || h.Near != 100 || h.Repeated != 0 {
+	if h := validationSetOf(t, dates, 100); len(h.Pairs) != 100 || h.Near != 100 || h.Repeated != 0 {
 		t.Errorf("dates: %d held out, %d near, %d repeated; want 100, 100, 0", len(h.Pairs), h.Near, h.Repeated)
 	}
-	if h := heldOutOf(t, append(dates, dates...), 100); len(h.Pairs) != 100 || h.Repeated != 100 {
+	if h := validationSetOf(t, append(dates, dates...), 100); len(h.Pairs) != 100 || h.Repeated != 100 {
 		t.Errorf("repeated dates: %d held out, %d repeated; want 100, 100", len(h.Pairs), h.Repeated)
 	}
-	if h := heldOutOf(t, repeated, 100); len(h.Pairs) != 100 || h.Repeated != 100 {
+	if h := validationSetOf(t, repeated, 100); len(h.Pairs) != 100 || h.Repeated != 100 {
 		t.Errorf("one pair: %d held out, %d repeated; want 100, 100", len(h.Pairs), h.Repeated)
 	}
 	blank := make([]text.Pair, 100)
 	for i := range blank {
 		blank[i].Line = i + 1
 	}
-	if h := heldOutOf(t, blank, 5); len(h.Pairs) != 0 {
+	if h := validationSetOf(t, blank, 5); len(h.Pairs) != 0 {
 		t.Errorf("%d blank pairs are held out", len(h.Pairs))
 	}
 }
 
-func TestHeldOutErrors(t *testing.T) {
+func TestValidationSetErrors(t *testing.T) {
 	pairs := similarPairs(2000)
-	h := NewHeldOut(10)
+	h := NewValidationSet(10)
 	for _, p := range pairs {
 		h.Draw(p)
 	}

@@ -147,12 +147,14 @@ func (n *Normalizer) normalize(dst []byte, offsets *[]int, s string) []byte {
 			afterSpace = n.trim && normal[len(normal)-1] == ' '
 		}
 		for normal != "" {
-			before, after, found := strings.Cut(normal, " ")
-			add(before)
-			if found {
-				add(n.space)
+			end := strings.IndexByte(normal, ' ')
+			if end < 0 {
+				add(normal)
+				break
 			}
-			normal = after
+			add(normal[:end])
+			add(n.space)
+			normal = normal[end+1:]
 		}
 		i += length
 	}

@@ -52,7 +52,6 @@ func (s *sentence) periodEnds(x stopContext) bool {
 		if next.kind == digit || !isQuantity(s.wordBefore(start)) {
 			return next.kind == upperLetter && !s.isLabel(start) && s.words.isStarter(next)
 		}
-		return true
 	}
 	return true
 }
@@ -94,7 +93,7 @@ func (s *sentence) classOf(token string, start int) class {
 	if c := s.words.classOf("", token); c != regular {
 		return c
 	}
-	if isInitials(token) {
+	if strings.Contains(token, ".") && initials.MatchString(token) {
 		return middle
 	}
 	if thaiAbbreviation.MatchString(token) {
@@ -122,10 +121,6 @@ func isSingleLetter(token string) bool {
 
 // initials are single letters with periods or hyphens between them.
 var initials = regexp.MustCompile(`^[.-]*\pM*\pL\pM*([.-]+\pM*\pL\pM*)+[.-]*$`)
-
-func isInitials(token string) bool {
-	return strings.Contains(token, ".") && initials.MatchString(token)
-}
 
 // thaiAbbreviation has at most four letters between periods, all consonants of Thai. Words of Thai
 // have no spaces between them, so that few other tokens lack vowels.

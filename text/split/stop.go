@@ -50,7 +50,6 @@ func (s *sentence) stopAt(i int) stop {
 		if isArmenian(lastRune(s.w[:i])) {
 			return noStop
 		}
-		return period
 	case '፡': // twice, the full stop of Ethiopic
 		if strings.HasPrefix(s.w[i+size:], "፡") {
 			return full
@@ -301,10 +300,8 @@ func (s *sentence) fullEnds(x stopContext) bool {
 	}
 	rest := s.w[x.end:]
 	closer := lastRune(s.w[:x.end])
-	if closer == '」' || closer == '』' {
-		if continuesQuote(rest) {
-			return false
-		}
+	if (closer == '」' || closer == '』') && continuesQuote(rest) {
+		return false
 	}
 	return !s.isAttributed(x.start, closer, rest)
 }
@@ -335,10 +332,8 @@ const maxAttribution = 12
 // isAttributed reports whether rest, the text after a quotation that ends with closer, begins with
 // a short clause of Chinese that names the speaker, and no such clause precedes the quotation.
 func (s *sentence) isAttributed(start int, closer rune, rest string) bool {
-	if i := strings.LastIndex(s.w[:start], openerOf(closer)); i > 0 && i < start {
-		if r := lastRune(s.w[:i]); r == '：' || r == ':' || r == '，' {
-			return false
-		}
+	if i := strings.LastIndex(s.w[:start], openerOf(closer)); i > 0 && strings.ContainsRune("：:，", lastRune(s.w[:i])) {
+		return false
 	}
 	n, verb := 0, false
 	for _, r := range rest {

@@ -223,12 +223,10 @@ func (c *Codes) Segment(line string, v *Vocabulary) string {
 	start := strings.Index(line, words)
 	out.WriteString(line[:start])
 	e := newEncoder(c, v)
-	first := true
+	separator := ""
 	for word := range strings.FieldsFuncSeq(words, func(r rune) bool { return r == ' ' }) {
-		if !first {
-			out.WriteByte(' ')
-		}
-		first = false
+		out.WriteString(separator)
+		separator = " "
 		begin := 0
 		for _, end := range e.segments(word, nil) {
 			if begin > 0 {

@@ -182,14 +182,13 @@ func (e *encoder) appendKnown(s string, offset int, isLast bool) {
 	if ok && isLast {
 		right, ok = strings.CutSuffix(right, endOfWord)
 	}
-	if !ok || len(left) > len(s) || right == "" {
-		if ok && right == "" && len(left) == len(s) { // the end of the word was merged
-			e.appendKnown(s, offset, false)
-			return
-		}
+	switch {
+	case !ok:
 		e.list = append(e.list, offset+len(s))
-		return
+	case right == "": // the end of the word was merged
+		e.appendKnown(s, offset, false)
+	default:
+		e.appendKnown(s[:len(left)], offset, false)
+		e.appendKnown(s[len(left):], offset+len(left), isLast)
 	}
-	e.appendKnown(s[:len(left)], offset, false)
-	e.appendKnown(s[len(left):], offset+len(left), isLast)
 }

@@ -97,10 +97,8 @@ func (t *Tokenizer) encode(dst []int32, ends []int, s string, drop *dropout.Merg
 			at++
 			continue
 		}
-		end := len(s)
-		if i := strings.IndexByte(s[at:], ' '); i >= 0 {
-			end = at + i
-		}
+		word, _, _ := strings.Cut(s[at:], " ")
+		end := at + len(word)
 		for at < end {
 			part := s[at:end]
 			if drop != nil {

@@ -54,7 +54,7 @@ type Corpus struct {
 	Windows     int // windows of an epoch; 1 if all pairs are in memory
 	WindowPairs int // pairs of a window, held-out pairs included
 
-	HeldOut *clean.HeldOut // the held-out pairs; nil unless ValidPairs are of Train
+	HeldOut *clean.ValidationSet // the held-out pairs; nil unless ValidPairs are of Train
 }
 
 // Read reads a corpus for a training with the options o. It is Inspect and Survey.Read in one call,
@@ -115,12 +115,12 @@ func (r *reader) read(ctx context.Context) error {
 	c.Detokenize, c.DetokenizeSource = c.Vocab.Target.Decode, c.Vocab.Source.Decode
 	c.TargetPiece = c.Vocab.Target.Bytes
 	validate := r.options.ValidEvery > 0
+	heldOut := map[int]bool{} // by index in the corpus
 	if validate && r.Valid == nil {
-		if err := r.holdOut(ctx); err != nil {
+		if err := r.holdOut(ctx, heldOut); err != nil {
 			return err
 		}
 	}
-	heldOut := newHeldOut(c.HeldOut)
 	c.TrainPairs = r.Pairs - len(heldOut)
 	if err := r.encode(ctx, heldOut); err != nil {
 		return err
@@ -137,8 +137,8 @@ func (r *reader) read(ctx context.Context) error {
 	return nil
 }
 
-// holdOut chooses the held-out pairs and encodes them.
-func (r *reader) holdOut(ctx context.Context) error {
+// holdOut chooses the held-out pairs, encodes them, and adds their indices to heldOut.
+func (r *reader) holdOut(ctx context.Context, heldOut map[int]bool) error {
 	n := MaxHeldOut(r.Pairs)
 	if !r.chosen && n > 0 {
 		pairs := func(yield func(text.Pair, error) bool) {
@@ -158,6 +158,7 @@ func (r *reader) holdOut(ctx context.Context) error {
 	}
 	r.out.HeldOut = r.heldOut
 	for _, p := range r.heldOut.Pairs {
+		heldOut[p.Line-1] = true
 		r.addValid(p)
 	}
 	return nil
@@ -180,7 +181,7 @@ func (r *reader) learn() (err error) {
 }
 
 // encode opens the training pairs as a stream or encodes them.
-func (r *reader) encode(ctx context.Context, heldOut heldOut) error {
+func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 	c, o, files, pairs := r.out, r.options, r.Train.files, r.Pairs
 	c.Windows, c.WindowPairs = 1, pairs
 	switch {

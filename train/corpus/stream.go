@@ -19,8 +19,8 @@ import (
 type stream struct {
 	text.Files
 	vocab   vocab.Tokenizers
-	heldOut heldOut
-	pairs   int // of the corpus, held-out pairs included
+	heldOut map[int]bool // pairs that are held out, by their index in the corpus
+	pairs   int          // of the corpus, held-out pairs included
 	windows int
 	dropout float64 // BPE-dropout
 	seed    uint64
@@ -41,7 +41,7 @@ const blockPairs = 256
 
 // newStream returns the stream of the files f with the given number of pairs. Its windows have
 // about equal sizes of at most o.ShuffleWindow pairs; 0 is one window.
-func newStream(f text.Files, tokenizers vocab.Tokenizers, heldOut heldOut, pairs int, o train.Options) (*stream, error) {
+func newStream(f text.Files, tokenizers vocab.Tokenizers, heldOut map[int]bool, pairs int, o train.Options) (*stream, error) {
 	s := &stream{Files: f, vocab: tokenizers, heldOut: heldOut, pairs: pairs, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
 	if o.ShuffleWindow > 0 {
 		s.windows = max(1, (pairs+o.ShuffleWindow-1)/o.ShuffleWindow)

@@ -18,9 +18,9 @@ type Survey struct {
 	// Validation is nil without Options.Valid.
 	Validation *Validation
 
-	words   *vocab.Trainer // nil for given tokenizers and after Read
-	heldOut *clean.HeldOut // nil with Options.Valid
-	chosen  bool           // whether heldOut has its pairs
+	words   *vocab.Trainer       // nil for given tokenizers and after Read
+	heldOut *clean.ValidationSet // nil with Options.Valid
+	chosen  bool                 // whether heldOut has its pairs
 }
 
 // Validation describes the validation pairs of Options.Valid.
@@ -50,7 +50,7 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 	}
 	s := &Survey{Options: c}
 	if c.Valid == nil {
-		s.heldOut = clean.NewHeldOut(maxHeldOut)
+		s.heldOut = clean.NewValidationSet(maxHeldOut)
 	}
 	if c.Tokenizers == nil {
 		s.words = new(vocab.Trainer)

@@ -2,7 +2,10 @@ package train
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
+	"slices"
+	"unicode/utf8"
 
 	"tfm/text/internal/heap"
 	"tfm/text/sentencepiece"
@@ -210,8 +213,7 @@ func (j *joiner) join(p int32, text string) {
 	symbol := int32(len(j.symbols))
 	leftSymbol, rightSymbol := &j.symbols[j.pairs[p].left], &j.symbols[j.pairs[p].right]
 	leftLen, rightLen := int32(len(leftSymbol.classes)), int32(len(rightSymbol.classes))
-	classes := append(append(make([]charClass, 0, leftLen+rightLen), leftSymbol.classes...), rightSymbol.classes...)
-	j.symbols = append(j.symbols, joinedSymbol{text, classes})
+	j.symbols = append(j.symbols, joinedSymbol{text, slices.Concat(leftSymbol.classes, rightSymbol.classes)})
 	j.left, j.right = append(j.left, unset), append(j.right, unset)
 
 	for i := j.pairs[p].first; i != noPlace; i = j.pairs[p].first {
@@ -252,7 +254,7 @@ func (j *joiner) join(p int32, text string) {
 func (j *joiner) enqueue() {
 	for _, p := range j.created {
 		if d := &j.pairs[p]; d.count > 0 {
-			j.queue.Push(queuedPair{d.count, j.order(d), p})
+			j.queue.Push(queuedPair{d.count, j.order(p), p})
 		}
 	}
 	j.created = j.created[:0]
@@ -276,15 +278,12 @@ func (j *joiner) mostFrequent() (int32, bool) {
 
 // order returns a number that orders equally frequent pairs, as far as 64 bits do: the number of
 // characters, and the first bytes of the text.
-func (j *joiner) order(d *joinedPair) uint64 {
-	left, right := &j.symbols[d.left], &j.symbols[d.right]
-	order, bytes := uint64(len(left.classes)+len(right.classes)), 0
-	for _, s := range [2]string{left.text, right.text} {
-		for i := 0; i < len(s) && bytes < 6; i, bytes = i+1, bytes+1 {
-			order = order<<8 | uint64(s[i])
-		}
-	}
-	return order << (8 * (6 - bytes))
+func (j *joiner) order(p int32) uint64 {
+	text := j.text(p)
+	order := [8]byte{}
+	binary.BigEndian.PutUint16(order[:], uint16(utf8.RuneCountInString(text)))
+	copy(order[2:], text)
+	return binary.BigEndian.Uint64(order[:])
 }
 
 // queuedPair is a pair in the queue, with an upper bound of its count.

@@ -18,17 +18,29 @@ const (
 	maxCacheBytes = 8 << 20 // total length of the cached words
 )
 
-// Values of fragmentTable.next besides a character. The end of a text has value 0.
+// nextChar is the character after a string, if that is the same at all its places, or one of the
+// constants. The end of a text has value 0.
+type nextChar rune
+
 const (
-	noNext    = -1
-	manyNexts = -2
+	noNext    nextChar = -1
+	manyNexts nextChar = -2
 )
+
+// follow records that c follows the string at a place.
+func (n *nextChar) follow(c nextChar) {
+	if *n == noNext {
+		*n = c
+	} else if c != *n && c != noNext {
+		*n = manyNexts
+	}
+}
 
 // fragmentTable counts fragments: normalized text between two places that no piece can cross, such
 // as spaces, changes of script and special pieces. Beyond its limit it is a sample.
 type fragmentTable struct {
 	tally.Table
-	next []rune // of each fragment, the character after it if that is the same in all texts
+	next []nextChar // of each fragment
 }
 
 // add counts one occurrence of a fragment and returns its index, or -1 if it is not in the sample.
@@ -38,17 +50,6 @@ func (t *fragmentTable) add(s []byte) int32 {
 		t.next = append(t.next, noNext)
 	}
 	return i
-}
-
-// follow records that c follows a fragment.
-func (t *fragmentTable) follow(i int32, c rune) {
-	if t.next[i] != c {
-		if t.next[i] == noNext {
-			t.next[i] = c
-		} else {
-			t.next[i] = manyNexts
-		}
-	}
 }
 
 // subsample makes room in a full table. Indices change.
@@ -146,9 +147,9 @@ func (f *fragmenter) add(s string) {
 }
 
 // followLast records that c follows the last fragment.
-func (f *fragmenter) followLast(c rune) {
+func (f *fragmenter) followLast(c nextChar) {
 	if f.last >= 0 {
-		f.table.follow(f.last, c)
+		f.table.next[f.last].follow(c)
 	}
 }
 
@@ -164,9 +165,7 @@ func (f *fragmenter) remember(word string, indices []int32) {
 		clear(f.cache)
 		f.cacheBytes = len(word)
 	}
-	own := make([]int32, len(indices))
-	copy(own, indices)
-	f.cache[strings.Clone(word)] = own
+	f.cache[strings.Clone(word)] = slices.Clone(indices)
 }
 
 // count counts the fragments of normalized text, which is not empty. It returns their indices, of
@@ -175,15 +174,15 @@ func (f *fragmenter) count(normal []byte) (indices []int32, all bool) {
 	f.found = f.found[:0]
 	all = true
 	start := 0
-	flush := func(end int, next rune) {
+	flush := func(end int, next nextChar) {
 		if end == start {
 			return
 		}
 		i := f.table.add(normal[start:end])
 		if i < 0 {
 			all = false
-		} else if next >= 0 {
-			f.table.follow(i, next)
+		} else {
+			f.table.next[i].follow(next)
 		}
 		f.found = append(f.found, i)
 		start = end
@@ -196,13 +195,10 @@ func (f *fragmenter) count(normal []byte) (indices []int32, all bool) {
 			start, before = i, reserved
 			continue
 		}
-		c, size := rune(normal[i]), 1
-		if c >= utf8.RuneSelf {
-			c, size = utf8.DecodeRune(normal[i:])
-		}
+		c, size := utf8.DecodeRune(normal[i:])
 		class := f.rules.class(c)
 		if i > start && (f.rules.splits(before, class) || i+size-start > maxFragment) {
-			flush(i, c)
+			flush(i, nextChar(c))
 		}
 		i += size
 		if class == reserved {

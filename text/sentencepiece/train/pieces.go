@@ -1,6 +1,7 @@
 package train
 
 import (
+	"slices"
 	"sync"
 	"unicode"
 
@@ -139,13 +140,12 @@ var scripts = sync.OnceValue(func() *scriptTable {
 		default:
 			next++
 		}
+		ranges := slices.Clone(table.R32)
 		for _, r := range table.R16 {
-			for c := int(r.Lo); c <= int(r.Hi); c += int(r.Stride) {
-				t[c] = class
-			}
+			ranges = append(ranges, unicode.Range32{Lo: uint32(r.Lo), Hi: uint32(r.Hi), Stride: uint32(r.Stride)})
 		}
-		for _, r := range table.R32 {
-			for c := int(r.Lo); c <= int(r.Hi); c += int(r.Stride) {
+		for _, r := range ranges {
+			for c := r.Lo; c <= r.Hi; c += r.Stride {
 				t[c] = class
 			}
 		}

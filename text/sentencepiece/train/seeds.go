@@ -171,17 +171,8 @@ type seedNode struct {
 	n       int32 // symbols from the root
 	at      int32 // an occurrence
 	count   int64
-	next    rune // the character after it as in fragmentTable
-	orphans int  // length of seedFinder.orphans before the node
-}
-
-// follow records that c, which may be a value of fragmentTable.next, follows the node.
-func (d *seedNode) follow(c rune) {
-	if d.next == noNext {
-		d.next = c
-	} else if c != d.next && c != noNext {
-		d.next = manyNexts
-	}
+	next    nextChar
+	orphans int // length of seedFinder.orphans before the node
 }
 
 // find returns the seeds that begin at the symbols starts.
@@ -224,9 +215,9 @@ func (f *seedFinder) find(starts []int32) []seed {
 		top := &f.stack[len(f.stack)-1]
 		top.count += c.counts[f.fragmentOf[s.at]]
 		if end := s.at + s.n; end < c.bounds[f.fragmentOf[s.at]+1] {
-			top.follow(c.chars[c.symbols[end]])
+			top.next.follow(nextChar(c.chars[c.symbols[end]]))
 		} else {
-			top.follow(c.next[f.fragmentOf[s.at]])
+			top.next.follow(c.next[f.fragmentOf[s.at]])
 		}
 		f.orphans = append(f.orphans, ^s.at)
 	}
@@ -279,7 +270,7 @@ func (f *seedFinder) close(n int32) {
 		}
 		parent := &f.stack[len(f.stack)-1]
 		parent.count += d.count
-		parent.follow(f.corpus.chars[f.corpus.symbols[d.at+above]])
+		parent.next.follow(nextChar(f.corpus.chars[f.corpus.symbols[d.at+above]]))
 	}
 }
 

@@ -262,10 +262,10 @@ type corpus struct {
 	count   []int64     // of the symbols
 	byCount []int32     // the symbols, most frequent first
 
-	symbols []int32 // of the fragments, one after another
-	bounds  []int32 // fragment i is symbols[bounds[i]:bounds[i+1]]
-	counts  []int64 // of the fragments
-	next    []rune  // of the fragments
+	symbols []int32    // of the fragments, one after another
+	bounds  []int32    // fragment i is symbols[bounds[i]:bounds[i+1]]
+	counts  []int64    // of the fragments
+	next    []nextChar // of the fragments
 }
 
 // text returns the text of symbols.
@@ -290,7 +290,7 @@ func (t *Trainer) corpus() (*corpus, error) {
 	c.bounds = []int32{0}
 	table := &t.texts.table
 	for i, text := range table.Strings {
-		end := func(next rune) {
+		end := func(next nextChar) {
 			if n := int32(len(c.symbols)); n > c.bounds[len(c.bounds)-1] {
 				c.bounds = append(c.bounds, n)
 				c.counts = append(c.counts, table.Counts[i])

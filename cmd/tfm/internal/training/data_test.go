@@ -187,12 +187,12 @@ func TestScriptsOf(t *testing.T) {
 
 // Held-out pairs that resemble training pairs are named.
 func TestNearHeldOutPairs(t *testing.T) {
-	d := data{Survey: new(corpus.Survey), read: &corpus.Corpus{ValidPairs: 7, HeldOut: &clean.HeldOut{Near: 5}}}
+	d := data{Survey: new(corpus.Survey), read: &corpus.Corpus{ValidPairs: 7, HeldOut: &clean.ValidationSet{Near: 5}}}
 	d.overlap()
 	if want := "5 of 7 held-out pairs have the source or the target of a training pair"; len(d.found) != 1 || !strings.HasPrefix(d.found[0], want) {
 		t.Errorf("warnings %q, want %q", d.found, want)
 	}
-	d.read.HeldOut = &clean.HeldOut{Moved: 9}
+	d.read.HeldOut = &clean.ValidationSet{Moved: 9}
 	if d.overlap(); len(d.found) != 1 {
 		t.Errorf("warnings %q, want no second one", d.found)
 	}
