@@ -30,8 +30,8 @@ type Request struct {
 
 	// PhrasesOf, if not nil, returns the phrases that each translation of a text contains, in
 	// any order; see Translator.CheckPhrase. Use beam search, because greedy search and
-	// sampling may add them at the end. A translation without room for them is Truncated. Lines
-	// calls PhrasesOf from several goroutines.
+	// sampling may add them at the end. Decode.NoRepeat does not apply to them. A translation
+	// without room for them is Truncated. Lines calls PhrasesOf from several goroutines.
 	PhrasesOf func(text string) []string
 
 	// Split, if not nil, splits each text into sentences, which are translated separately and

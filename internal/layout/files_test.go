@@ -48,7 +48,7 @@ func TestDocsNameTheFiles(t *testing.T) {
 			name := e.Name()
 			exempt := !fileName.MatchString(name) || name == "doc.go" || strings.HasSuffix(name, "_test.go")
 			if !exempt && !named[systems.ReplaceAllString(name, "")] && dir != filepath.Join(root, "cmd", "tfm") {
-				t.Errorf("%s does not name %s", doc, name)
+				t.Errorf("%s does not name %s: add \"%s (what it holds)\" to the list of files in the package comment there", doc, name, name)
 			}
 		}
 	}

@@ -46,7 +46,7 @@ var endRules = map[string]endRule{model.SearchShrinking: shrinking, model.Search
 // Limits has twice the width of candidates: even if the width best all are EOS, width others remain
 // to stay live. A shrinking beam needs no others.
 func (b beam) Limits() Limits {
-	l := Limits{Start: 1, Live: b.width, Candidates: 2 * b.width, Truncated: b.end != untilFinished}
+	l := Limits{Start: 1, Width: b.width, Candidates: 2 * b.width, Truncated: b.end != untilFinished}
 	switch b.end {
 	case shrinking:
 		l.Candidates = b.width
@@ -57,6 +57,10 @@ func (b beam) Limits() Limits {
 }
 
 func (b beam) Select(_ []Live, candidates []Candidate, p Progress, s *Selected) {
+	if p.Stages {
+		b.selectStages(candidates, s)
+		return
+	}
 	n := 2 * b.width
 	if b.end == shrinking {
 		n = b.width - p.Finished
@@ -89,14 +93,12 @@ func (b beam) Ends(p Progress) bool {
 	return p.Full && p.Last >= p.Bound
 }
 
-// stagedBeam is beam for a source with a goal. The stages select their best candidates, one at a
-// time from the highest stage down, until the beam is full.
-type stagedBeam struct{ beam }
-
-func (b stagedBeam) Select(_ []Live, candidates []Candidate, _ Progress, s *Selected) {
+// selectStages is Select for a source with phrases. The stages select their best candidates, one at
+// a time from the highest stage down, until the beam is full.
+func (b beam) selectStages(candidates []Candidate, s *Selected) {
 	s.ranked, s.taken = append(s.ranked[:0], candidates...), s.taken[:0]
 	slices.SortFunc(s.ranked, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(b.LogP, a.LogP), cmp.Compare(a.Live, b.Live), cmp.Compare(a.Token, b.Token))
+		return cmp.Or(cmp.Compare(b.LogP, a.LogP), cmp.Compare(a.Parent, b.Parent), cmp.Compare(a.Token, b.Token))
 	})
 	highest := int32(0)
 	for _, c := range s.ranked {
@@ -118,12 +120,8 @@ func (b stagedBeam) Select(_ []Live, candidates []Candidate, _ Progress, s *Sele
 		}
 	}
 	for i, c := range s.ranked {
-		switch {
-		case !s.taken[i]:
-		case c.Token == model.EOS:
-			s.Finish = append(s.Finish, c)
-		default:
-			s.Extend = append(s.Extend, c)
+		if s.taken[i] {
+			s.Add(c)
 		}
 	}
 }

@@ -14,15 +14,14 @@ type row struct {
 
 	index                          int     // in the step
 	refiner                        refiner // nil if the logits are no bounds
-	goal                           goalPart
-	maxCandidates, maxAlternatives int    // limits of what a candidateSource finds
-	draw                           drawID // see sampled
+	hasPhrases                     bool    // candidates include the tokens that advance a phrase
+	maxCandidates, maxAlternatives int     // limits of what a candidateSource finds
+	draw                           drawID  // see sampled
 
-	partial        Partial
-	candidates     []Candidate // LogP is that of the token
-	alternatives   []Candidate
-	found          []Candidate // memory of candidates and alternatives
-	goalCandidates []Candidate // memory of candidates with a goal
+	partial      Partial
+	candidates   []Candidate // LogP is that of the token
+	alternatives []Candidate
+	found        []Candidate // memory of candidates
 }
 
 // memory returns memory for n candidates.
@@ -40,46 +39,34 @@ type refiner interface {
 	refine(row int, id int32) (logit float32, wasBound bool)
 }
 
-// candidateSource finds the tokens of a row that a Selection chooses from.
-type candidateSource interface {
-	// candidates sets r.candidates and r.alternatives, with the log-probabilities of their tokens.
-	candidates(r *row, c choice)
-}
+// candidateSource finds the tokens of a row that a Selection chooses from: it sets r.candidates and
+// r.alternatives, which are empty, with the log-probabilities of their tokens.
+type candidateSource func(r *row, c choice)
 
 // mostProbable is the candidateSource of beam search, and of greedy search with scores.
-type mostProbable struct{}
-
-func (mostProbable) candidates(r *row, c choice) {
+func mostProbable(r *row, c choice) {
+	if r.hasPhrases {
+		c.advancing = c.phrases.advancing(c.advancing[:0], c.phrases.part(c.State))
+	}
 	n := max(r.maxCandidates, r.maxAlternatives)
-	best := r.memory(n)
-	if r.goal.goal != nil {
-		best = r.memory(n + r.goal.maxAdvancing())
+	best := c.top(r.memory(n + len(c.advancing))[:0:n])
+	logZ := c.logZ()
+	for i := range best {
+		best[i].LogP -= logZ
 	}
-	best = best[:len(c.top(best[:0:n]))] // with memory for addAdvancing
-	listed := len(best)
-	r.candidates = best[:min(listed, r.maxCandidates)]
-	if r.goal.goal != nil {
-		best = r.addAdvancing(best, c)
-		c.normalize(best)
-		r.candidates = append(r.goalCandidates[:0], r.candidates...)
-		for _, x := range best[len(r.candidates):] {
-			if slices.Contains(c.advancing, x.Token) {
-				r.candidates = append(r.candidates, x)
-			}
+	r.alternatives = append(r.alternatives, best[:min(len(best), r.maxAlternatives)]...)
+	r.candidates = r.found[:min(len(best), r.maxCandidates)]
+	for _, id := range c.advancing {
+		isNew := !slices.ContainsFunc(r.candidates, func(x Candidate) bool { return x.Token == id })
+		if isNew && c.selectable[id] > float32(math.Inf(-1)) && c.allows(id) {
+			r.candidates = append(r.candidates, Candidate{LogP: float64(c.selectable[id]) - logZ, Token: id})
 		}
-		r.goalCandidates = r.candidates
-	} else {
-		c.normalize(best)
 	}
-	r.alternatives = best[:min(listed, r.maxAlternatives)]
 }
 
 // largest is the candidateSource of greedy search without scores. The logits may be upper bounds,
 // except the largest of all. The log-probability of its candidate is 0.
-type largest struct{}
-
-func (largest) candidates(r *row, c choice) {
-	r.candidates, r.alternatives = nil, nil
+func largest(r *row, c choice) {
 	if m := float64(mat.Max(c.logits)); m != m || math.IsInf(m, 1) {
 		return // the log-probability would be NaN
 	}
@@ -101,14 +88,11 @@ func (largest) candidates(r *row, c choice) {
 	r.candidates = best
 }
 
-// normalize subtracts the logarithm of the softmax's denominator from the logits of list.
-func (c *choice) normalize(list []Candidate) {
+// logZ returns the logarithm of the softmax's denominator.
+func (c *choice) logZ() float64 {
 	maxLogit := mat.Max(c.logits)
 	exps := floats(&c.buffers.exps, len(c.logits))
-	logZ := float64(maxLogit) + mat.Log(float64(mat.ExpSum(exps, c.logits, maxLogit)))
-	for i := range list {
-		list[i].LogP -= logZ
-	}
+	return float64(maxLogit) + mat.Log(float64(mat.ExpSum(exps, c.logits, maxLogit)))
 }
 
 // top fills best to its capacity with the tokens of the largest logits that may be selected, in
@@ -169,16 +153,4 @@ func insertionBound(best []Candidate) float32 {
 		return float32(math.Inf(-1))
 	}
 	return float32(best[len(best)-1].LogP)
-}
-
-// addAdvancing appends the tokens that advance the goal of a row and that best does not have.
-func (r *row) addAdvancing(best []Candidate, c choice) []Candidate {
-	c.advancing = r.goal.advancing(c.advancing[:0], r.goal.of(c.State))
-	for _, id := range c.advancing {
-		isNew := !slices.ContainsFunc(best, func(x Candidate) bool { return x.Token == id })
-		if isNew && c.selectable[id] > float32(math.Inf(-1)) && c.allows(id) {
-			best = append(best, Candidate{LogP: float64(c.selectable[id]), Token: id})
-		}
-	}
-	return best
 }

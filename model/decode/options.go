@@ -38,8 +38,8 @@ type Options struct {
 	MinTokens int     `json:",omitempty"`
 	MinRatio  float64 `json:",omitempty"`
 
-	// NoRepeat is the number of consecutive tokens that do not occur twice in a translation. 0
-	// is off.
+	// NoRepeat is the number of consecutive tokens that do not occur twice in a translation,
+	// except those of Phrases. 0 is off.
 	NoRepeat int `json:",omitempty"`
 
 	// RepetitionPenalty divides the positive logits of tokens that occur in the translation,
@@ -158,7 +158,7 @@ func (o Options) Validate() error {
 		found    any
 		expected string
 	}{
-		{o.Selection != nil && (l.Start < 1 || l.Live < l.Start || l.Live > maxBeam || l.Candidates < 1 || l.Candidates > 2*maxBeam), "selection", l, fmt.Sprintf("1 or more of each, up to %d hypotheses, and %d candidates of each", maxBeam, 2*maxBeam)},
+		{o.Selection != nil && (l.Start < 1 || l.Width < l.Start || l.Width > maxBeam || l.Candidates < 1 || l.Candidates > 2*maxBeam), "selection", l, fmt.Sprintf("1 or more of each, up to %d hypotheses, and %d candidates of each", maxBeam, 2*maxBeam)},
 		{!o.Sample && o.Selection == nil && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
 		{o.NBest < 0 || o.NBest > maxNBest, "nbest", o.NBest, fmt.Sprintf("0 to %d, %s", maxNBest, reason)},
 		{!(o.Coverage >= 0 && o.Coverage <= maxCoverage), "coverage", o.Coverage, fmt.Sprint("0 to ", maxCoverage)},
@@ -218,7 +218,7 @@ func (o *Options) nBest() int { return max(1, o.NBest) }
 
 // StepSources returns the number of sources with these options that have rows in one step, if no
 // others have.
-func (o *Options) StepSources() int { return max(1, maxRows/o.selection().Limits().Live) }
+func (o *Options) StepSources() int { return max(1, maxRows/o.selection().Limits().Width) }
 
 // selection returns the Selection of o.
 func (o *Options) selection() Selection {

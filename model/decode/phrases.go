@@ -9,27 +9,15 @@ import (
 	"tfm/model"
 )
 
-// goal is a Constraint that only few hypotheses satisfy unless a beam search divides its beam among
-// the stages of progress (Post and Vilar 2018, "Fast Lexically Constrained Decoding with Dynamic
-// Beam Allocation").
-type goal interface {
-	Constraint
-	// progress returns the stage that a state has reached, 0 or more.
-	progress(state []uint64) int
-	// advancing appends tokens that lead to the next stage.
-	advancing(tokens []int32, state []uint64) []int32
-	// maxAdvancing returns the limit of the tokens that advancing appends.
-	maxAdvancing() int
-}
-
-// phrases is the goal that translations contain given texts. The state is the index of the source,
-// the state of the automaton in Pieces, and for each phrase of the source the number of its bytes
-// that match the end of the hypothesis, or all if the hypothesis contains the phrase.
+// phrases is the Constraint that translations contain given texts. Few hypotheses satisfy it unless
+// a beam search divides its beam among the stages of progress (Post and Vilar 2018, "Fast Lexically
+// Constrained Decoding with Dynamic Beam Allocation"). The state is the index of the source, the
+// state of the automaton in Pieces, and for each phrase of the source the number of its bytes that
+// match the end of the hypothesis, or all if the hypothesis contains the phrase.
 type phrases struct {
 	pieces     *Pieces
 	list       [][]*phrase // by index of the source
 	maxPhrases int         // of a source
-	maxTokens  int         // limit of advancing
 }
 
 const matches = 2 // index in the state of the first phrase's number
@@ -47,12 +35,12 @@ type phrase struct {
 // list[i]. A text that begins with a space is found at the begin of words. Beam search finds good
 // places for them; greedy search and sampling have no alternatives to compare and may place them at
 // the end. If a translation has no room for all, one after another, it is truncated at its length
-// limit. It fails if pieces cannot spell a text, or a text is not valid UTF-8.
+// limit. The tokens that begin or continue a phrase are exempt from Options.NoRepeat. Phrases fails
+// if pieces cannot spell a text, or a text is not valid UTF-8.
 func Phrases(pieces *Pieces, list [][]string) (Constraint, error) {
 	c := &phrases{pieces: pieces, list: make([][]*phrase, len(list))}
 	known := map[string]*phrase{}
 	for i, texts := range list {
-		maxTokens := 0
 		for _, text := range texts {
 			p := known[text]
 			if p == nil {
@@ -64,10 +52,9 @@ func Phrases(pieces *Pieces, list [][]string) (Constraint, error) {
 			}
 			if text != "" && !slices.Contains(c.list[i], p) {
 				c.list[i] = append(c.list[i], p)
-				maxTokens += p.maxBegins()
 			}
 		}
-		c.maxPhrases, c.maxTokens = max(c.maxPhrases, len(c.list[i])), max(c.maxTokens, maxTokens)
+		c.maxPhrases = max(c.maxPhrases, len(c.list[i]))
 	}
 	return c, nil
 }
@@ -88,14 +75,6 @@ func newPhrase(pieces *Pieces, text string) *phrase {
 		}
 	}
 	return p
-}
-
-// maxBegins returns the length of the longest list in begins.
-func (p *phrase) maxBegins() (n int) {
-	for _, ids := range p.begins {
-		n = max(n, len(ids))
-	}
-	return n
 }
 
 // match returns the number of bytes that match after byte b, n before (Knuth, Morris and Pratt
@@ -190,6 +169,7 @@ func (c *phrases) Required(ids []int32, s SourceInfo) []int32 {
 	return ids
 }
 
+// progress returns the stage that a state has reached, 0 or more.
 func (c *phrases) progress(state []uint64) int {
 	stage, longest := 0, 0
 	for i, p := range c.of(state) {
@@ -202,6 +182,7 @@ func (c *phrases) progress(state []uint64) int {
 	return stage + longest
 }
 
+// advancing appends tokens that lead to the next stage.
 func (c *phrases) advancing(tokens []int32, state []uint64) []int32 {
 	longest := 0
 	list := c.of(state)
@@ -218,28 +199,36 @@ func (c *phrases) advancing(tokens []int32, state []uint64) []int32 {
 	return tokens
 }
 
-func (c *phrases) maxAdvancing() int { return c.maxTokens }
-
-// goalPart is a Constraint's part that is a goal.
-type goalPart struct {
-	goal      // may be nil
-	start int // index of its state in that of the Constraint
+// advances reports whether token begins or continues a phrase that the hypothesis does not contain.
+func (c *phrases) advances(state []uint64, token int32) bool {
+	for i, p := range c.of(state) {
+		if n := int(state[matches+i]); p.next(n, c.pieces.bytes[token]) > n {
+			return true
+		}
+	}
+	return false
 }
 
-// of returns the goal's part of a state.
-func (g goalPart) of(state []uint64) []uint64 { return state[g.start:][:g.StateLen()] }
+// phrasesPart is the phrases of a Constraint.
+type phrasesPart struct {
+	*phrases     // nil for none
+	start    int // index of its state in that of the Constraint
+}
 
-// goalOf returns the goal of a Constraint or of its part, the first if there are several.
-func goalOf(c Constraint) goalPart {
+// part returns the part of a state of the Constraint.
+func (c phrasesPart) part(state []uint64) []uint64 { return state[c.start:][:c.StateLen()] }
+
+// phrasesIn returns the phrases of a Constraint, the first if there are several.
+func phrasesIn(c Constraint) phrasesPart {
 	switch c := c.(type) {
-	case goal:
-		return goalPart{c, 0}
+	case *phrases:
+		return phrasesPart{c, 0}
 	case *all:
-		for i, part := range c.list {
-			if g := goalOf(part); g.goal != nil {
-				return goalPart{g.goal, c.starts[i] + g.start}
+		for i, element := range c.list {
+			if part := phrasesIn(element); part.phrases != nil {
+				return phrasesPart{part.phrases, c.starts[i] + part.start}
 			}
 		}
 	}
-	return goalPart{}
+	return phrasesPart{}
 }

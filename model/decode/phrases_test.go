@@ -203,3 +203,24 @@ func TestPhrasesOfPieces(t *testing.T) {
 		}
 	}
 }
+
+// A phrase wins over NoRepeat: the token that begins or continues it is never forbidden, by any
+// search, although the model and the length limit leave it no other place.
+func TestPhrasesWinOverNoRepeat(t *testing.T) {
+	pieces := letters(6)
+	for seed := range uint64(8) {
+		m := language(6, seed, 2)
+		for _, list := range [][]string{{"aa"}, {"abab"}, {"ab", "ba"}, {"aab", "bb"}} {
+			for _, o := range []Options{{Beam: 1}, {Beam: 4, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, NBest: 2}} {
+				o.Constraint = phrasesOf(pieces, list)
+				for o.NoRepeat = range 4 {
+					for _, h := range find(t, m, 1, 8, o)[0] {
+						if s := pieces.text(h.Tokens); !containsAll(s, list) || math.IsInf(h.Score, -1) {
+							t.Errorf("seed %d, phrases %q, %+v: %+v, text %q", seed, list, o, h, s)
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -19,9 +19,10 @@ type request struct {
 	selection  Selection
 	limits     Limits
 	candidates candidateSource
-	suppressed []int32    // see model.Decoding
-	constraint Constraint // nil allows every token
-	goal       goalPart   // of the constraint, in beam search
+	suppressed []int32     // see model.Decoding
+	constraint Constraint  // nil allows every token
+	phrases    phrasesPart // of the constraint
+	hasStages  bool        // candidates have the stages of phrases
 
 	waiting  []int // indices of the sources that are not added yet; the last is the next
 	active   int   // sources that are not done
@@ -50,19 +51,15 @@ func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, [
 	r.selection = r.options.selection()
 	switch {
 	case o.Sample:
-		r.candidates = sampled{&r.options}
+		r.candidates = r.options.sampled
 	case r.options.omitsScore():
-		r.candidates = largest{}
+		r.candidates = largest
 	default:
-		r.candidates = mostProbable{}
-	}
-	if r.constraint != nil && !o.Sample && r.selection.Limits().Live > 1 {
-		r.goal = goalOf(r.constraint)
-	}
-	if b, ok := r.selection.(beam); ok && r.goal.goal != nil {
-		r.selection = stagedBeam{b}
+		r.candidates = mostProbable
 	}
 	r.limits = r.selection.Limits()
+	r.phrases = phrasesIn(r.constraint)
+	r.hasStages = r.phrases.phrases != nil && !o.Sample && r.limits.Width > 1
 	r.waiting = longestFirst(srcs)
 	slices.Reverse(r.waiting)
 	return r
@@ -89,7 +86,7 @@ func (r *request) source(i, maxTokens int) SourceInfo {
 
 // positions returns the limit of the positions of source i and its hypotheses.
 func (r *request) positions(i, maxLen int) int {
-	return r.limits.Live * max(len(r.sources[i])+1, r.maxTokens(i, maxLen))
+	return r.limits.Width * max(len(r.sources[i])+1, r.maxTokens(i, maxLen))
 }
 
 // listLen returns the length limit of the list of finished hypotheses during the search.

@@ -96,12 +96,8 @@ func (q *search) addDetails(h *Hypothesis, tail int32) {
 		if o.TokenScores {
 			h.TokenScores = append(h.TokenScores, nodes[i].logP-nodes[nodes[i].parent].logP)
 		}
-		if n := o.Alternatives; n > 0 {
-			list := q.alternatives[int(i)*n:][:n]
-			if end := slices.IndexFunc(list, func(a Alternative) bool { return a.Token < 0 }); end >= 0 {
-				list = list[:end]
-			}
-			h.Alternatives = append(h.Alternatives, slices.Clone(list))
+		if o.Alternatives > 0 {
+			h.Alternatives = append(h.Alternatives, slices.Clone(q.alternatives[i]))
 		}
 	}
 	slices.Reverse(h.TokenScores)

@@ -11,29 +11,28 @@ import (
 )
 
 // sampled is the candidateSource of sampling: one token, drawn at random.
-type sampled struct{ *Options }
-
-func (o sampled) candidates(r *row, c choice) {
-	r.candidates, r.alternatives = nil, nil
+func (o *Options) sampled(r *row, c choice) {
 	d := &c.buffers.draws
 	d.seed(r.draw)
-	token := d.draw(c.selectable, o.Options, d.uniform())
+	token := d.draw(c.selectable, o, d.uniform())
 	ok := c.allows(token)
 	if !ok {
-		token, ok = d.drawAllowed(c.selectable, c.Partial, o.Options)
+		token, ok = d.drawAllowed(c.selectable, c.Partial, o)
 	}
 	if !ok && c.isForced() {
-		token, ok = d.drawAllowed(c.logits, c.Partial, o.Options)
+		token, ok = d.drawAllowed(c.logits, c.Partial, o)
 	}
 	if !ok {
 		return
 	}
-	list := append(r.memory(1+r.maxAlternatives), Candidate{LogP: float64(c.logits[token]), Token: token})
+	logZ := c.logZ()
+	r.candidates = append(r.memory(1), Candidate{LogP: float64(c.logits[token]) - logZ, Token: token})
 	if r.maxAlternatives > 0 {
-		list = list[:1+len(c.top(list[1:1:1+r.maxAlternatives]))]
+		r.alternatives = c.top(slices.Grow(r.alternatives, r.maxAlternatives)[:0:r.maxAlternatives])
 	}
-	c.normalize(list)
-	r.candidates, r.alternatives = list[:1], list[1:]
+	for i := range r.alternatives {
+		r.alternatives[i].LogP -= logZ
+	}
 }
 
 // draws is the workspace of draws.

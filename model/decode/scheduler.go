@@ -131,7 +131,7 @@ func (s *scheduler) endRequests() {
 func (s *scheduler) remove(q *search) {
 	s.model.Remove(q.handle)
 	q.request.inSearch--
-	s.loadOf(q.request).remove(q.request.limits.Live, q.request.positions(q.index, s.maxLen))
+	s.loadOf(q.request).remove(q.request.limits.Width, q.request.positions(q.index, s.maxLen))
 }
 
 // addSources adds waiting sources up to the limits, as one batch.
@@ -156,7 +156,7 @@ func (s *scheduler) addSources() {
 			continue
 		}
 		i := r.waiting[last]
-		rows, positions, n := r.limits.Live, r.positions(i, s.maxLen), len(r.sources[i])+1
+		rows, positions, n := r.limits.Width, r.positions(i, s.maxLen), len(r.sources[i])+1
 		if tokens > 0 && tokens+n > maxAddedTokens {
 			break
 		}

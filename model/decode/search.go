@@ -25,11 +25,11 @@ type search struct {
 	sourceTokens int       // with EOS, for Coverage
 	coverage     []float32 // [live × sourceTokens] attention to the source, see Coverage
 
-	firstRow     int           // of live, in the step
-	alternatives []Alternative // [nodes × Options.Alternatives]; Token is -1 after the last
-	finished     int           // number of finished hypotheses
-	reported     int           // tokens that were passed to request.token
-	nBest        []finishedHyp // sorted by descending score
+	firstRow     int             // of live, in the step
+	alternatives [][]Alternative // of each node, with Options.Alternatives
+	finished     int             // number of finished hypotheses
+	reported     int             // tokens that were passed to request.token
+	nBest        []finishedHyp   // sorted by descending score
 }
 
 // reset makes q the search for source index of a request, with the memory of an earlier one. handle
@@ -55,19 +55,11 @@ func (q *search) start(t *tree) {
 	}
 	for i := range r.limits.Start {
 		q.live, q.tails = append(q.live, Live{Start: int32(i)}), append(q.tails, t.addRoot())
-		q.coverage = appendZeros(q.coverage, q.sourceTokens)
-		if q.states = appendZeros(q.states, q.stateLen); r.constraint != nil {
+		q.coverage = append(q.coverage, make([]float32, q.sourceTokens)...)
+		if q.states = append(q.states, make([]uint64, q.stateLen)...); r.constraint != nil {
 			r.constraint.Start(q.state(i), r.source(q.index, q.maxTokens))
 		}
 	}
-}
-
-func appendZeros[T any](s []T, n int) []T {
-	var zero T
-	for range n {
-		s = append(s, zero)
-	}
-	return s
 }
 
 // state returns the state of a live hypothesis.
@@ -77,11 +69,12 @@ func (q *search) state(i int) []uint64 { return q.states[i*q.stateLen:][:q.state
 func (q *search) setPartial(p *Partial, i int) {
 	p.constraint, p.tree, p.tail, p.isListed = q.request.constraint, q.tree, q.tails[i], false
 	p.State, p.Remaining, p.only = nil, q.maxTokens-2-q.tokens, nil
+	p.phrases, p.advancing = q.request.phrases, p.advancing[:0]
 	if q.keepsLast {
 		p.Remaining++
 	}
 	if p.constraint != nil {
-		p.State = q.state(i)
+		p.State, p.whole = q.state(i), q.state(i)
 		if p.Remaining >= 0 {
 			p.only = p.constraint.Only(p)
 		}
@@ -102,14 +95,14 @@ func (q *search) advance(w *advanceWorkspace, rows []row, attention mat.Matrix) 
 	q.request.selection.Select(q.live, w.candidates, q.progress(), &w.Selected)
 	for _, c := range w.Finish {
 		q.finished++
-		q.list(finishedHyp{q.score(int(c.Live), c.LogP), q.addNode(rows, c), false})
+		q.list(finishedHyp{q.score(int(c.Parent), c.LogP), q.addNode(rows, c), false})
 	}
 	w.live, w.tails, w.states, w.coverage = w.live[:0], w.tails[:0], w.states[:0], w.coverage[:0]
 	for _, c := range w.Extend {
-		w.live, w.tails = append(w.live, Live{c.LogP, q.live[c.Live].Start}), append(w.tails, q.addNode(rows, c))
-		w.coverage = append(w.coverage, q.coverage[int(c.Live)*q.sourceTokens:][:q.sourceTokens]...)
+		w.live, w.tails = append(w.live, Live{c.LogP, q.live[c.Parent].Start}), append(w.tails, q.addNode(rows, c))
+		w.coverage = append(w.coverage, q.coverage[int(c.Parent)*q.sourceTokens:][:q.sourceTokens]...)
 		if q.request.constraint != nil {
-			w.states = append(w.states, q.state(int(c.Live))...)
+			w.states = append(w.states, q.state(int(c.Parent))...)
 			q.request.constraint.Next(w.states[len(w.states)-q.stateLen:], c.Token)
 		}
 	}
@@ -121,7 +114,7 @@ func (q *search) advance(w *advanceWorkspace, rows []row, attention mat.Matrix) 
 type advanceWorkspace struct {
 	Selected
 	candidates []Candidate
-	goalStates []uint64 // of one candidate
+	state      []uint64 // of one candidate
 	live       []Live   // of the next step, as are the following
 	tails      []int32
 	states     []uint64
@@ -134,13 +127,13 @@ func (w *advanceWorkspace) collect(q *search, rows []row) {
 	r := q.request
 	for i, h := range q.live {
 		for _, c := range rows[i].candidates {
-			c.LogP, c.Live = c.LogP+h.LogP, int32(i)
-			if r.goal.goal != nil {
-				w.goalStates = append(w.goalStates[:0], q.state(i)...)
+			c.LogP, c.Parent = c.LogP+h.LogP, int32(i)
+			if r.hasStages {
+				w.state = append(w.state[:0], q.state(i)...)
 				if c.Token != model.EOS {
-					r.constraint.Next(w.goalStates, c.Token)
+					r.constraint.Next(w.state, c.Token)
 				}
-				c.Stage = int32(r.goal.progress(r.goal.of(w.goalStates)))
+				c.Stage = int32(r.phrases.progress(r.phrases.part(w.state)))
 			}
 			w.candidates = append(w.candidates, c)
 		}
@@ -149,19 +142,14 @@ func (w *advanceWorkspace) collect(q *search, rows []row) {
 
 // addNode adds the token of c to the tree, with the alternatives of its row, and returns its node.
 func (q *search) addNode(rows []row, c Candidate) int32 {
-	node := q.tree.add(q.tails[c.Live], c.Token, c.LogP)
-	if n := q.request.options.Alternatives; n > 0 {
-		for len(q.alternatives) < int(node)*n {
-			q.alternatives = append(q.alternatives, Alternative{Token: -1}) // of roots
+	node := q.tree.add(q.tails[c.Parent], c.Token, c.LogP)
+	if q.request.options.Alternatives > 0 {
+		list := []Alternative{}
+		for _, a := range rows[c.Parent].alternatives {
+			list = append(list, Alternative{a.Token, a.LogP})
 		}
-		list := rows[c.Live].alternatives
-		for k := range n {
-			a := Alternative{Token: -1}
-			if k < len(list) {
-				a = Alternative{list[k].Token, list[k].LogP}
-			}
-			q.alternatives = append(q.alternatives, a)
-		}
+		roots := int(node) - len(q.alternatives) // those before the first node, which have none
+		q.alternatives = append(append(q.alternatives, make([][]Alternative, roots)...), list)
 	}
 	return node
 }
@@ -181,7 +169,7 @@ func (q *search) addNode(rows []row, c Candidate) int32 {
 // smallest that does not depend on the model. list prefers the earlier of equal scores, so a live
 // hypothesis needs a higher one than the last of a full list.
 func (q *search) progress() Progress {
-	p := Progress{Finished: q.finished, Full: len(q.nBest) == q.request.listLen(), Last: math.Inf(-1)}
+	p := Progress{Finished: q.finished, Full: len(q.nBest) == q.request.listLen(), Last: math.Inf(-1), Stages: q.request.hasStages}
 	if len(q.nBest) > 0 {
 		p.Last = q.nBest[len(q.nBest)-1].score
 	}

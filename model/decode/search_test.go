@@ -215,7 +215,7 @@ func TestSourcesAreIndependent(t *testing.T) {
 
 // A candidate by EOS is finished only if it is among the width best.
 func TestEOSOfLowRankIsNotFinished(t *testing.T) {
-	candidates := []Candidate{{LogP: -3, Token: 7}, {LogP: -5, Token: model.EOS}, {LogP: -4, Token: model.EOS, Live: 1}, {LogP: -6, Token: 8, Live: 1}}
+	candidates := []Candidate{{LogP: -3, Token: 7}, {LogP: -5, Token: model.EOS}, {LogP: -4, Token: model.EOS, Parent: 1}, {LogP: -6, Token: 8, Parent: 1}}
 	var s Selected
 	beam{width: 2}.Select(nil, candidates, Progress{}, &s)
 	extend, finish := []Candidate{candidates[0], candidates[3]}, candidates[2:3]

@@ -138,10 +138,10 @@ func (s *searches) addRow(q *search, hypothesis int) {
 		s.rows = append(s.rows, row{})
 	}
 	r, o := &s.rows[len(s.rows)-1], &q.request.options
-	r.search, r.hypothesis, r.index, r.refiner, r.goal = q, hypothesis, len(s.rows)-1, nil, q.request.goal
+	r.search, r.hypothesis, r.index, r.refiner, r.hasPhrases = q, hypothesis, len(s.rows)-1, nil, q.request.hasStages
 	r.maxCandidates, r.maxAlternatives = q.request.limits.Candidates, o.Alternatives
 	r.draw = drawID{o.Seed, q.number, uint64(q.live[hypothesis].Start), uint64(q.tokens)}
-	r.candidates, r.alternatives = nil, nil // if a fault leaves the row without
+	r.candidates, r.alternatives = nil, r.alternatives[:0] // if a fault leaves the row without
 }
 
 // expandRows is the parallel loop over the rows of a step that finds their candidates.
@@ -158,7 +158,7 @@ func (s *expandRows) Range(lo, hi int) {
 		request.guard(func() {
 			r.search.setPartial(&r.partial, r.hypothesis)
 			c := buffers.process(s.logits.Row(i), &r.partial, &request.options, request.suppressed)
-			request.candidates.candidates(r, c)
+			request.candidates(r, c)
 		})
 	}
 }

@@ -12,7 +12,7 @@ type Selection interface {
 	Limits() Limits
 	// Select chooses from candidates: those of live[0] by descending LogP, then those of live[1],
 	// and so on. If the search has phrases, the candidates of a hypothesis that advance one come
-	// after its others, in no order. Select appends to s.Extend those that stay live, Limits.Live
+	// after its others, in no order. Select appends to s.Extend those that stay live, Limits.Width
 	// or fewer and none with model.EOS, and to s.Finish those with model.EOS that are finished;
 	// others are dropped. The order of s.Extend is that of live in the next step, best first: the
 	// first one decides Progress.
@@ -24,7 +24,7 @@ type Selection interface {
 // Limits are the sizes of a search.
 type Limits struct {
 	Start      int // hypotheses before the first token, 1 or more
-	Live       int // most live hypotheses, 1 to 64
+	Width      int // most live hypotheses, 1 to 64
 	Candidates int // for each live hypothesis, 1 or more; fewer if a Constraint allows fewer
 	Finished   int // length of the list of finished hypotheses, if that is over Options.NBest
 
@@ -44,10 +44,10 @@ type Live struct {
 
 // Candidate is a hypothesis and a token that may follow it.
 type Candidate struct {
-	LogP  float64 // of the hypothesis with the token
-	Token int32
-	Live  int32 // index of the hypothesis in live
-	Stage int32 // progress in the phrases of a source after the token, see Phrases
+	LogP   float64 // of the hypothesis with the token
+	Token  int32
+	Parent int32 // index of the hypothesis in live
+	Stage  int32 // with Progress.Stages: progress in the phrases of the source after the token
 }
 
 // Progress tells a Selection how far the search of a source is.
@@ -56,6 +56,7 @@ type Progress struct {
 	Full     bool    // the list of finished hypotheses is full
 	Last     float64 // the last score in the list, which others must exceed if it is full
 	Now      float64 // after a step: score that the first live hypothesis has now
+	Stages   bool    // candidates have a Stage, because the call has phrases
 	Bound    float64 // after a step: an upper bound of the score of every live one when it ends
 }
 
@@ -65,6 +66,15 @@ type Selected struct {
 
 	ranked []Candidate
 	taken  []bool
+}
+
+// Add appends c to Finish if its token is EOS, else to Extend.
+func (s *Selected) Add(c Candidate) {
+	if c.Token == model.EOS {
+		s.Finish = append(s.Finish, c)
+	} else {
+		s.Extend = append(s.Extend, c)
+	}
 }
 
 // Best returns the n candidates with the highest LogP, in descending order, equal ones in the order
@@ -101,16 +111,12 @@ func insert(best []Candidate, c Candidate) []Candidate {
 type independent struct{ n int }
 
 func (k independent) Limits() Limits {
-	return Limits{Start: k.n, Live: k.n, Candidates: 1, Truncated: true, Equal: true}
+	return Limits{Start: k.n, Width: k.n, Candidates: 1, Truncated: true, Equal: true}
 }
 
 func (independent) Select(_ []Live, candidates []Candidate, _ Progress, s *Selected) {
 	for _, c := range candidates {
-		if c.Token == model.EOS {
-			s.Finish = append(s.Finish, c)
-		} else {
-			s.Extend = append(s.Extend, c)
-		}
+		s.Add(c)
 	}
 }
 

@@ -16,14 +16,14 @@ type diverseBeam struct {
 }
 
 func (b diverseBeam) Limits() Limits {
-	return Limits{Start: b.groups, Live: b.groups * b.width, Candidates: b.groups * b.width * 2}
+	return Limits{Start: b.groups, Width: b.groups * b.width, Candidates: b.groups * b.width * 2}
 }
 
 func (b diverseBeam) Select(live []Live, candidates []Candidate, _ Progress, s *Selected) {
 	for group := range int32(b.groups) {
 		var own []Candidate
 		for _, c := range candidates {
-			if live[c.Live].Start == group {
+			if live[c.Parent].Start == group {
 				c.LogP -= b.penalty(c, s)
 				own = append(own, c)
 			}

@@ -20,7 +20,7 @@ type Terms struct{ file string }
 // TermFlags declares the flag of Terms.
 func TermFlags(f *cli.Flags) *Terms {
 	t := new(Terms)
-	f.StringVar(&t.file, "terms", "", "`file` of a term, a tab and its translation on each line; where a text has the term, the translation has that")
+	f.StringVar(&t.file, "terms", "", "`file` of a term, a tab and its translation on each line; where a text has the term, the translation has that, even against -no-repeat")
 	return t
 }
 
