@@ -123,7 +123,7 @@ loop:                           \
 	ANDL  $15, R15              \
 	IMULQ R11, R15              \
 	ADDQ  R12, R15              \
-	VBROADCASTSS (SI)(CX*4), Y4 \
+	VBROADCASTSS (SI)(CX*4), Y8 \
 	EACHCOL(ADD)                \
 	INCQ CX                     \
 	CMPQ CX, R9                 \
@@ -132,7 +132,7 @@ loop:                           \
 
 #define LOADC(at, C) VMOVUPS at(DX), C
 #define STOREC(at, C) VMOVUPS C, at(DX)
-#define ADD(at, C) VFMADD231PS at(R15), Y4, C
+#define ADD(at, C) VFMADD231PS at(R15), Y8, C
 
 #define EACH16(OP) \
 	OP(0, Y0)  \
@@ -141,6 +141,12 @@ loop:                           \
 	EACH16(OP) \
 	OP(64, Y2)  \
 	OP(96, Y3)
+#define EACH64(OP) \
+	EACH32(OP)  \
+	OP(128, Y4) \
+	OP(160, Y5) \
+	OP(192, Y6) \
+	OP(224, Y7)
 
 // func addValuesAsm(s *valueArgs)
 TEXT ·addValuesAsm(SB), NOSPLIT, $0-8
@@ -158,6 +164,15 @@ row:
 	MOVQ R10, DX
 	MOVQ BX, R12
 	MOVQ valueArgs_cols(DI), R14
+cols64: // 8 chains of multiply-adds, as many as run at once
+	CMPQ R14, $64
+	JLT  cols32
+	SUM(tokens64, EACH64)
+	ADDQ $256, DX
+	ADDQ $256, R12
+	SUBQ $64, R14
+	JMP cols64
+
 cols32:
 	CMPQ R14, $32
 	JLT  cols16
@@ -165,7 +180,6 @@ cols32:
 	ADDQ $128, DX
 	ADDQ $128, R12
 	SUBQ $32, R14
-	JMP cols32
 
 cols16:
 	TESTQ R14, R14

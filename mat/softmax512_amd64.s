@@ -1,7 +1,7 @@
 //go:build !purego && !noasm
 
-// Softmax and its derivative for the rows of a matrix, for AVX-512 (F, VL, BW, DQ): one call for
-// many rows of one or two registers. The 16 lanes are one register.
+// Softmax for AVX-512 (F, VL, BW, DQ): its numerators, and it and its derivative for the rows of a
+// matrix, one call for many rows of one or two registers. The 16 lanes are one register.
 //
 // If one operand of VMAXPS or VMINPS is NaN, the result is the second, which is written first.
 
@@ -62,6 +62,47 @@
 	EXP                  \
 	VMOVAPS.Z Z0, K, Z0
 
+// MASKS sets K and K2 to the masks of the first n ≤ 32 lanes of two registers.
+#define MASKS(n, K, K2) \
+	MOVQ  n, CX          \
+	MOVL  $1, AX         \
+	SHLQ  CX, AX         \
+	DECQ  AX             \
+	KMOVW AX, K          \
+	SHRQ  $16, AX        \
+	KMOVW AX, K2
+
+// DX is the elements left.
+//
+// func expSumAVX512(y, x *float32, n int, shift, scale float32) float32
+TEXT ·expSumAVX512(SB), NOSPLIT, $0-36
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), DX
+	VBROADCASTSS shift+24(FP), Z8
+	VBROADCASTSS scale+28(FP), Z9
+	EXPCONST
+	ZERO(Z10)
+	MOVL $16, R9
+
+loop:
+	MOVQ R9, CX
+	CMPQ DX, CX
+	CMOVQLT DX, CX
+	MASKS(CX, K1, K2)
+	VMOVUPS.Z (SI), K1, Z0
+	EXPROW(K1)
+	VMOVUPS Z0, K1, (DI)
+	VADDPS Z0, Z10, Z10
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ R9, DX
+	JGT  loop
+	FOLD(VADDPS, Z10, Y10, X10, Y11, X11)
+	VMOVSS X10, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // SHIFT replaces Z8 with the maximum of its lanes, at least -MaxFloat32.
 #define SHIFT \
 	FOLD(VMAXPS, Z8, Y8, X8, Y7, X7) \
@@ -74,16 +115,6 @@
 	VMAXSS X10, X19, X10                  \
 	VDIVSS X10, X19, X8                   \
 	VBROADCASTSS X8, Z8
-
-// MASKS sets K and K2 to the masks of the first n ≤ 32 lanes of two registers.
-#define MASKS(n, K, K2) \
-	MOVQ  n, CX          \
-	MOVL  $1, AX         \
-	SHLQ  CX, AX         \
-	DECQ  AX             \
-	KMOVW AX, K          \
-	SHRQ  $16, AX        \
-	KMOVW AX, K2
 
 // func softmaxRowsAVX512(s *rowsArgs)
 TEXT ·softmaxRowsAVX512(SB), NOSPLIT, $0-8

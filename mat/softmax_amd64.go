@@ -64,3 +64,8 @@ func softmaxRowsAVX512(s *rowsArgs)
 //
 //go:noescape
 func softmaxGradRowsAVX512(s *rowsArgs)
+
+// expSumAVX512 is expSumAsm, which jumps to it.
+//
+//go:noescape
+func expSumAVX512(y, x *float32, n int, shift, scale float32) float32

@@ -73,6 +73,11 @@
 
 // func expSumAsm(y, x *float32, n int, shift, scale float32) float32
 TEXT ·expSumAsm(SB), NOSPLIT, $0-36
+	CMPB ·kernel(SB), $const_avx512
+	JNE  narrow
+	JMP  ·expSumAVX512(SB)
+
+narrow:
 	MOVQ y+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ n+16(FP), CX
