@@ -100,7 +100,7 @@ func (d *demo) check() error {
 		return err
 	}
 	if d.heldOut < 1 || d.heldOut > grammar.HeldOutPairs {
-		return cli.Usagef("-held-out %d: must be 1 to %d", d.heldOut, grammar.HeldOutPairs)
+		return cli.Usagef("-held-out is %d, expected 1 to %d", d.heldOut, grammar.HeldOutPairs)
 	}
 	if d.out == "" {
 		return nil

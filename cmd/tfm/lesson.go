@@ -21,7 +21,7 @@ type lessonRun struct{ lesson.Lesson }
 
 func (l *lessonRun) run(_ context.Context, _ []string) error {
 	if l.Steps < 1 {
-		return cli.Usagef("-steps %d: must be 1 or more", l.Steps)
+		return cli.Usagef("-steps is %d, expected 1 or more", l.Steps)
 	}
 	return l.Run(os.Stdout)
 }

@@ -16,7 +16,7 @@ func TestLookShowsTheModelsAttention(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tr.Close()
-	s, err := look(tr, model.NewPass(tr.Model(), nil), "a small dog")
+	s, err := look(t.Context(), tr, model.NewPass(tr.Model(), nil), "a small dog")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func (r *reporter) addOther(s string) error {
 	return nil
 }
 
-func (r *reporter) run(_ context.Context, _ []string) error {
+func (r *reporter) run(ctx context.Context, _ []string) error {
 	err := cmp.Or(cli.UsageIf(r.folder == "", "-run is missing"), cli.UsageIf(r.out == "", "-o is empty"))
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (r *reporter) run(_ context.Context, _ []string) error {
 		}
 		page.Others = append(page.Others, report.Other{Name: o.name, Run: other})
 	}
-	if err := r.attention(&page); err != nil {
+	if err := r.attention(ctx, &page); err != nil {
 		return err
 	}
 	if err := safetensors.WriteAtomic(r.out, func(w io.Writer) error { return page.Write(w) }); err != nil {
@@ -110,7 +110,7 @@ func (r *reporter) log() (*runlog.Run, error) {
 	case err != nil:
 		return nil, fmt.Errorf("-run: %w", err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("-run %s: expected a folder of checkpoints, such as en-de.ckpt", r.folder)
+		return nil, fmt.Errorf("-run is %s, expected a folder of checkpoints, such as en-de.ckpt", r.folder)
 	}
 	run, err := runlog.ReadFile(filepath.Join(r.folder, runlog.FileName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -135,7 +135,7 @@ func (r *reporter) name(run *runlog.Run) string {
 
 // attention adds the chosen sentences to the page, with their translations and attention. If there
 // are none, or none are named and there is no model yet, the page says why it has no maps.
-func (r *reporter) attention(page *report.Page) error {
+func (r *reporter) attention(ctx context.Context, page *report.Page) error {
 	sentences, err := r.chosen()
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (r *reporter) attention(page *report.Page) error {
 	pass := model.NewPass(t.Model(), pool)
 	page.Model = filepath.Base(path)
 	for _, text := range sentences {
-		s, err := look(t, pass, text)
+		s, err := look(ctx, t, pass, text)
 		if err != nil {
 			return err
 		}
@@ -216,10 +216,10 @@ func (r *reporter) chosen() ([]string, error) {
 
 // look translates a sentence greedily, and keeps as much of the attention of every layer and head
 // as a report shows.
-func look(t *translate.Translator, pass *model.Pass, sentence string) (report.Sentence, error) {
+func look(ctx context.Context, t *translate.Translator, pass *model.Pass, sentence string) (report.Sentence, error) {
 	request := translate.Request{Texts: []string{sentence}, Decode: t.DefaultOptions(), Tokens: true}
 	request.Decode.Beam = 1
-	results, err := t.Do(context.Background(), request)
+	results, err := t.Do(ctx, request)
 	if err != nil {
 		return report.Sentence{}, err
 	}

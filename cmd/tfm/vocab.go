@@ -51,7 +51,7 @@ type vocabFlags struct {
 	sentencePiece                tokenizers.SentencePiece
 }
 
-func (v *vocabFlags) run(_ context.Context, args []string) error {
+func (v *vocabFlags) run(ctx context.Context, args []string) error {
 	actions := slices.DeleteFunc([]bool{v.out != "", v.show, v.encode, v.pieces, v.decode}, func(on bool) bool { return !on })
 	byteBPE := v.modelType == "byte-bpe"
 	err := cmp.Or(
@@ -90,7 +90,7 @@ func (v *vocabFlags) run(_ context.Context, args []string) error {
 	case v.show:
 		return showPieces(tokenizer)
 	}
-	return v.apply(tokenizer, args)
+	return v.apply(ctx, tokenizer, args)
 }
 
 // train trains a tokenizer on files.
@@ -140,7 +140,7 @@ func printedIDs(tokenizer text.Tokenizer) idNumbering {
 }
 
 // apply converts the lines of files, or of standard input, and prints them as they arrive.
-func (v *vocabFlags) apply(tokenizer text.Tokenizer, files []string) error {
+func (v *vocabFlags) apply(ctx context.Context, tokenizer text.Tokenizer, files []string) error {
 	read := text.RepairLines
 	switch {
 	case v.decode:
@@ -151,7 +151,7 @@ func (v *vocabFlags) apply(tokenizer text.Tokenizer, files []string) error {
 	warnings := text.Warnings{Show: func(s string) { fmt.Fprintf(os.Stderr, "tfm: %s\n", s) }}
 	defer warnings.Summarize()
 	w := bufio.NewWriter(os.Stdout)
-	for lines, err := range text.Batches(context.Background(), translator.Lines(files, read), 256) {
+	for lines, err := range text.Batches(ctx, translator.Lines(files, read), 256) {
 		for _, l := range lines {
 			for _, warning := range l.Warnings {
 				warnings.Add(warning)

@@ -79,10 +79,10 @@ func TestAlign(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"-align soft":             "-align soft needs -json",
-		"-align pairs":            `invalid value "pairs" for flag -align`,
+		"-align pairs":            `-align is "pairs"`,
 		"-tsv -token-scores":      "-token-scores needs -json",
 		"-alternatives 3":         "-alternatives needs -json",
-		"-json -alternatives 65":  `"65" for flag -alternatives: expected 0 to 64`,
+		"-json -alternatives 65":  `-alternatives is 65, expected 0 to 64`,
 		"-json -as target_tokens": "-as target_tokens: the field has another meaning",
 	} {
 		mustFail(t, runTFM(t, "", append([]string{"translate"}, strings.Fields(args)...)...), 2, want)

@@ -64,7 +64,7 @@ func TestBenchRefuses(t *testing.T) {
 		{2, []string{"-only", "gemm,speed"}, []string{`-only "gemm,speed"`, `"speed"`, "machine, gemm, base, tiny, decode", "beam4-32"}},
 		{2, []string{"-only", "base", "-lengths", lengths}, []string{"-lengths needs the part tiny"}},
 		{1, []string{"-lengths", lengths}, []string{"lengths.tsv:2", `"7"`}},
-		{2, []string{"-threads", "0"}, []string{`"0" for flag -threads`}},
+		{2, []string{"-threads", "0"}, []string{`-threads is 0`}},
 		{2, []string{"more"}, []string{`unexpected argument "more"`}},
 	} {
 		mustFail(t, runTFM(t, "", append([]string{"bench"}, c.args...)...), c.code, c.wants...)

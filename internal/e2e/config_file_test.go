@@ -154,21 +154,21 @@ func TestRecipeGoesOn(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	for content, want := range map[string]string{
 		"steps = 10\nstep = 3":             ":2: unknown setting \"step\"; did you mean \"steps\"?",
-		"steps = ten":                      `:1: invalid value "ten" for steps: expected a whole number, without commas`,
-		"dropout = a lot":                  ":1: invalid value \"a lot\" for dropout",
+		"steps = ten":                      `:1: -steps is "ten", expected a whole number, without commas`,
+		"dropout = a lot":                  ":1: -dropout is \"a lot\"",
 		"\n# x\nsteps = 1\n steps=2":       ":4: steps is set twice, first in ",
 		"steps 10":                         `:1: found "steps 10", expected name = value`,
 		"resume = true":                    ":1: resume is not a setting",
 		"config = other":                   ":1: config is not a setting",
-		"norm = sideways":                  `for norm: "sideways" is not one of post, pre, deep`,
+		"norm = sideways":                  `-norm is "sideways", expected post, pre or deep`,
 		`src = "a`:                         ":1: src =  \"a: missing closing quote",
 		`src = "a" b`:                      `found "b" after the quotes`,
 		"steps = -1":                       "steps is -1",
 		"time = -5m":                       "-time is -5m0s, expected 0 or more",
 		"lr = 0.1\nfactor = 2":             "either -lr or -factor",
-		"preset = huge":                    `:1: invalid value "huge" for preset: expected base, big`,
+		"preset = huge":                    `:1: -preset is "huge", expected base, big`,
 		"= 3":                              `:1: unknown setting ""`,
-		"time = 15":                        ":1: invalid value \"15\" for time",
+		"time = 15":                        ":1: -time is 15",
 		"seed = 1 # one\nseed = 2 # again": ":2: seed is set twice",
 	} {
 		path := write(t, "run.conf", content+"\n")

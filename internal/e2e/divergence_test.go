@@ -40,5 +40,5 @@ func TestDivergence(t *testing.T) {
 	if skip.code != 0 || !strings.Contains(skip.stderr, "updates skipped:  39 of 40") {
 		t.Errorf("exit code %d of a run that ends before it is given up:\n%s", skip.code, skip.stderr)
 	}
-	mustFail(t, runTFM(t, "", append(args, "-force", "-on-nan", "ignore")...), 2, `"ignore" for flag -on-nan`, "stop or skip")
+	mustFail(t, runTFM(t, "", append(args, "-force", "-on-nan", "ignore")...), 2, `-on-nan is "ignore"`, "stop or skip")
 }

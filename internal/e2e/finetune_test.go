@@ -174,7 +174,7 @@ func TestInitWithLearnedPositions(t *testing.T) {
 	args, base := trainArgs(t, "-positions", "learned", "-steps", "1")
 	mustRun(t, "", args...)
 	args, _ = finetuneArgs(t, base, "-steps", "1", "-max-len", "41")
-	mustFail(t, runTFM(t, "", args...), 2, "-max-len 41: expected at most 40", base)
+	mustFail(t, runTFM(t, "", args...), 2, "-max-len is 41, expected at most 40", base)
 	args, m := finetuneArgs(t, base, "-steps", "1", "-max-len", "30")
 	mustRun(t, "", args...)
 	if n := loadModel(t, m).Model.Config.MaxLen; n != 41 {

@@ -70,10 +70,10 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 
 func TestReadingsThatMakeNoSenseAreRefused(t *testing.T) {
 	for flags, want := range map[string]string{
-		"-norm sideways":                          `"sideways" is not one of post, pre, deep`,
-		"-activation tanh":                        `"tanh" is not one of relu, gelu, gelu-tanh, silu`,
-		"-final-norm=maybe":                       `"maybe" is not one of auto, true, false`,
-		"-bias some":                              `"some" is not one of all, ff, attention, none`,
+		"-norm sideways":                          `-norm is "sideways", expected post, pre or deep`,
+		"-activation tanh":                        `-activation is "tanh", expected relu, gelu, gelu-tanh or silu`,
+		"-final-norm=maybe":                       `-final-norm is "maybe", expected auto, true or false`,
+		"-bias some":                              `-bias is "some", expected all, ff, attention or none`,
 		"-scale-embeddings=x":                     "expected true or false",
 		"-heads 7 -d-k 16":                        "-d-model is 512, expected a multiple of the 7 heads, or both d_k and d_v",
 		"-d-v -1":                                 "tfm: -d-v is -1",

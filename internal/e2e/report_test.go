@@ -105,7 +105,7 @@ func TestReportErrors(t *testing.T) {
 	}{
 		{2, nil, []string{"-run is missing", "run 'tfm help report'"}},
 		{2, []string{"-run", dir, "-o", ""}, []string{"-o is empty"}},
-		{2, []string{"-run", dir, "-threads", "0"}, []string{`"0" for flag -threads`}},
+		{2, []string{"-run", dir, "-threads", "0"}, []string{`-threads is 0`}},
 		{2, []string{"-run", dir, "-compare", log}, []string{"-compare", "NAME=FILE"}},
 		{2, []string{"-run", dir, "-sentence", " "}, []string{"-sentence is empty"}},
 		{2, []string{"-run", dir, "more"}, []string{`unexpected argument "more"`}},

@@ -146,8 +146,8 @@ func TestScorePairsUsage(t *testing.T) {
 		"-tsv -src a":                  "either -src and -tgt, or -tsv, or -json",
 		"-tsv -json":                   "either -tsv or -json",
 		"-columns 1,2 -src a -tgt b":   "-columns needs -tsv or -json",
-		"-tsv -columns 1":              `-columns "1": expected two, separated by a comma`,
-		"-tsv -columns 1,b":            `-columns "b": with -tsv, expected the number of a column, from 1`,
+		"-tsv -columns 1":              `-columns is "1", expected two, separated by a comma`,
+		"-tsv -columns 1,b":            `-columns is "b", expected with -tsv the number of a column, from 1`,
 		"-src a -tgt b c":              `unexpected argument "c"`,
 		"-src a -tgt b -threads 5,000": "expected a whole number",
 	} {

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,7 +46,8 @@ func (t Tokenizer) MarshalText() ([]byte, error) {
 	return name, t.UnmarshalText(name)
 }
 
-// UnmarshalText sets t to the tokenizer with a name: auto, 13a, none, char, zh or intl.
+// UnmarshalText sets t to the tokenizer with a name: auto, 13a, none, char, zh or intl. The error
+// is errors.ErrUnsupported for another tokenizer of sacreBLEU.
 func (t *Tokenizer) UnmarshalText(name []byte) error {
 	for i, x := range tokenizers {
 		if x.name == string(name) {
@@ -54,10 +56,19 @@ func (t *Tokenizer) UnmarshalText(name []byte) error {
 		}
 	}
 	if instead, ok := unsupported[string(name)]; ok {
-		return fmt.Errorf("BLEU tokenizer %q is not built in: %s", name, instead)
+		return unsupportedError{string(name), instead}
 	}
 	return fmt.Errorf("BLEU tokenizer %q: expected auto, 13a, none, char, zh or intl", name)
 }
+
+// unsupportedError says what to do without a tokenizer.
+type unsupportedError struct{ name, instead string }
+
+func (e unsupportedError) Error() string {
+	return fmt.Sprintf("BLEU tokenizer %q is not built in: %s", e.name, e.instead)
+}
+
+func (unsupportedError) Unwrap() error { return errors.ErrUnsupported }
 
 // unsupported has sacreBLEU's other tokenizers, which need a dictionary or a model, and what gives
 // the same score.

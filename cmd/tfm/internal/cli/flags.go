@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -19,7 +20,6 @@ import (
 type Flags struct {
 	list  []*Flag
 	group string
-	meant string // suggestion for the last value that a flag refused
 }
 
 // Flag is a flag of a command.
@@ -216,31 +216,32 @@ func (f *Flags) Names() []string {
 // maxListed limits the choices that an error lists beside a suggestion.
 const maxListed = 8
 
-// Set gives a flag a value.
+// Set gives a flag a value. It returns a UsageError with the name, the value and the valid values.
 func (f *Flags) Set(name, value string) error {
 	g := f.Lookup(name)
 	if g == nil {
 		return f.unknown(name)
 	}
 	var err error
-	if g.text && g.choices != nil && value != g.DefValue && !slices.Contains(g.choices, value) {
+	if !g.text || g.choices == nil || value == g.DefValue || slices.Contains(g.choices, value) {
+		if err = g.Value.Set(value); err == nil {
+			g.given = true
+			return nil
+		}
+	}
+	meant := Nearest(value, g.choices)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return Usagef("-%s: %v", name, err)
+	case meant != "" && len(g.choices) > maxListed:
+		err = errors.New("which is unknown")
+	case g.choices != nil:
 		err = errors.New("expected " + orList(g.choices))
-	} else {
-		err = g.Value.Set(value)
 	}
-	if err == nil {
-		g.given = true
-		return nil
+	if _, notNumber := strconv.ParseFloat(value, 64); notNumber != nil {
+		value = fmt.Sprintf("%.80q", value)
 	}
-	if f.meant = Nearest(value, g.choices); f.meant != "" && len(g.choices) > maxListed {
-		return errors.New("unknown name")
-	}
-	return err
-}
-
-// Refused returns the UsageError of a value that Set refused with err.
-func (f *Flags) Refused(err error, format string, args ...any) error {
-	return UsageError{Message: fmt.Sprintf(format, args...) + ": " + err.Error(), Meant: f.meant}
+	return UsageError{Message: fmt.Sprintf("-%s is %s, %v", name, value, err), Meant: meant}
 }
 
 // Given returns the flags that have been set, with their values.
@@ -311,7 +312,7 @@ func (f *Flags) parse(args []string) (rest []string, err error) {
 			value, args = args[0], args[1:]
 		}
 		if err := f.Set(name, value); err != nil {
-			return nil, f.Refused(err, "invalid value %q for flag -%s", value, name)
+			return nil, err
 		}
 	}
 	return args, nil

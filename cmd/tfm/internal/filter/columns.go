@@ -61,7 +61,7 @@ func newColumns(o *Options, a *Answer) (Format, error) {
 func columnIndex(flag, value string) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 {
-		return 0, cli.Usagef("-%s %q: with -tsv, expected the number of a column, from 1", flag, value)
+		return 0, cli.Usagef("-%s is %q, expected with -tsv the number of a column, from 1", flag, value)
 	}
 	return n - 1, nil
 }

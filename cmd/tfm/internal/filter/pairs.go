@@ -46,7 +46,7 @@ func (o *PairOptions) Format() (PairFormat, error) {
 	source, target, ok := strings.Cut(o.Columns, ",")
 	switch {
 	case o.Columns != "" && (!ok || source == "" || target == "" || strings.Contains(target, ",")):
-		return nil, cli.Usagef("-columns %q: expected two, separated by a comma", o.Columns)
+		return nil, cli.Usagef("-columns is %q, expected two, separated by a comma", o.Columns)
 	case o.TSV && o.JSON:
 		return nil, cli.Usagef("either -tsv or -json")
 	case o.JSON:

@@ -25,7 +25,7 @@ func (r *Run) Check() error {
 		return cli.Usagef("either -resume or -force")
 	}
 	if trains := !r.Resume && r.Options.Init == "" && r.Vocab == ""; trains && r.VocabSize < bpe.MinSize {
-		return cli.Usagef("-vocab-size %d: expected at least %d, for 256 bytes and 3 special pieces", r.VocabSize, bpe.MinSize)
+		return cli.Usagef("-vocab-size is %d, expected at least %d, for 256 bytes and 3 special pieces", r.VocabSize, bpe.MinSize)
 	}
 	return nil
 }

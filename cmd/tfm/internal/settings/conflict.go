@@ -1,19 +1,31 @@
 package settings
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/train"
 )
 
-// notCompared are the settings of a resumed run that may differ from the checkpoint's.
+// notCompared are the settings of a resumed run that may differ from the checkpoint's, in addition
+// to the fields of train.Options with the tag resume:"free".
 var notCompared = []string{
 	// A checkpoint does not hold files, sources of settings, and the machine.
 	"src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "o", "resume", "force", "preset", "config", "dump-config",
 	"vocab", "vocab-size", "tensorboard", "threads",
 	// The weights do not depend on these.
-	"steps", "time", "patience", "valid-every", "save-every", "keep", "average", "on-nan", "src-lang", "tgt-lang", "length-penalty", "alpha",
+	"src-lang", "tgt-lang", "length-penalty", "alpha",
+}
+
+// compared reports whether a setting of a resumed run must be the checkpoint's.
+func compared(f *cli.Flag) bool {
+	free := func(field reflect.StructField) bool {
+		return field.Tag.Get("resume") == "free" && flagOf(field.Tag.Get("json")) == f.Name
+	}
+	fields := reflect.VisibleFields(reflect.TypeFor[train.Options]())
+	return !slices.Contains(notCompared, f.Name) && !slices.ContainsFunc(fields, free)
 }
 
 // checkSame reports the first of the settings selected by which that differs from its value in was,

@@ -19,4 +19,13 @@
 // validates flags, Resolve sets the other settings and validates all, and Choose sets those that
 // depend on the corpus. Each leaves settings from a higher origin as they are; a rule may replace
 // one that contradicts a setting from a still higher origin.
+//
+// A new flag of "train" is a field of Run, model.Config or train.Options and a line in run.go or
+// model.go; help, completion, settings files and -resume use that line. In addition:
+//
+//   - Options.Validate or Config.Validate checks its value; flagNames lists a flag whose name
+//     differs from that of its field in JSON.
+//   - A setting that may differ in a resumed run has the tag resume:"free" in train.Options, or is
+//     in notCompared if train.Options does not have it.
+//   - A flag that is not a setting is in Actions.
 package settings

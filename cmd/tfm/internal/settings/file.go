@@ -77,7 +77,7 @@ func (r *Run) fill(o Origin, path string, lines []string) error {
 			return cli.Usagef("%s: %s = %s: %v", at, name, text, err)
 		}
 		if err := r.flags.Set(name, value); err != nil {
-			return r.flags.Refused(err, "%s: invalid value %q for %s", at, value, name)
+			return fmt.Errorf("%s: %w", at, err)
 		}
 		r.given[name] = max(r.given[name], o)
 	}

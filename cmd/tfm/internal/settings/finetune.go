@@ -27,22 +27,21 @@ const (
 // What it chooses is printed with the reason.
 //
 //	languages, length penalty           the model's
-//	with a named preset, all others     the preset's, as for random weights
 //	configuration                       the model's
-//	dropout, label smoothing            the model's training, else usualRegularization
+//	dropout, label smoothing            a named preset's, else those of the model's training,
+//	                                    else usualRegularization
 //	optimizer                           adam, unless one is given
 //	schedule of the learning rate       the plan's, unless -schedule or -factor is given
-//	batches, validations, checkpoints   the preset of the model's size, as for random weights
+//	batches, validations, checkpoints   the preset, by default that of the model's size
 func (r *Run) fineTune(init *Trained, named bool) {
 	defer r.hold()()
 	o := &r.Options
 	r.SrcLang, r.TgtLang = init.SrcLang, init.TgtLang
 	o.Search.Penalty, o.Search.Alpha, o.Search.Suppressed = init.Decoding.LengthPenalty, init.Decoding.Alpha, init.Decoding.Suppressed
-	if named {
-		return
+	if !named {
+		r.Config = init.Config
+		r.regularizeLike(init)
 	}
-	r.Config = init.Config
-	r.regularizeLike(init)
 	preset := r.flags.Values()
 	if r.Origin("optimizer") == Default {
 		o.Optimizer, o.Momentum, o.MuonScale = train.OptimizerAdam, 0, 0
@@ -102,7 +101,7 @@ func (r *Run) checkModel(init *Trained) error {
 		r.Options.MaxLen = min(r.Options.MaxLen, most-1)
 	}
 	if r.Options.MaxLen >= most {
-		return cli.Usagef("-max-len %d: expected at most %d, the learned positions of %s", r.Options.MaxLen, most-1, init.Path)
+		return cli.Usagef("-max-len is %d, expected at most %d, the learned positions of %s", r.Options.MaxLen, most-1, init.Path)
 	}
 	r.Config.MaxLen = most
 	return nil

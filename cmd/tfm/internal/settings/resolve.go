@@ -57,7 +57,7 @@ func Model(preset string, given map[string]string) (*Run, error) {
 			continue
 		}
 		if err := r.flags.Set(name, value); err != nil {
-			return nil, r.flags.Refused(err, "invalid value %q for %s", value, name)
+			return nil, err
 		}
 	}
 	r.Preset = preset
@@ -178,7 +178,6 @@ func (r *Run) resume(c *Trained) error {
 	} else if r.Options.Tokenize == score.Auto { // keeps what was chosen
 		r.Options.Tokenize = c.Options.Tokenize
 	}
-	compared := func(f *cli.Flag) bool { return !slices.Contains(notCompared, f.Name) }
 	if err := r.checkSame("run to resume", c.Path, run, compared); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func given(recipe, file, typed string) (*Run, error) {
 	for _, field := range strings.Fields(typed) {
 		name, value, _ := strings.Cut(field, "=")
 		if err := r.flags.Set(name, value); err != nil {
-			return nil, r.flags.Refused(err, "invalid value %q for %s", value, name)
+			return nil, err
 		}
 		r.given[name] = CommandLine
 	}
@@ -84,13 +84,13 @@ func TestResolve(t *testing.T) {
 		{"the command line overrides a file", "steps=7", "steps=8 seed=2", "steps=9", Facts{}, "steps=9:command-line seed=2:file"},
 		{"a preset in a file", "", "preset=base d-model=64", "", Facts{}, "preset=base:file d-model=64:file d-ff=2048:default"},
 		{"another preset, the rest of the file stays", "", "preset=base d-model=64", "preset=tiny", Facts{}, "preset=tiny:command-line d-model=64:file d-ff=256:default"},
-		{"no such preset", "", "", "preset=huge", Facts{}, `error invalid value "huge" for preset: expected base, big`},
+		{"no such preset", "", "", "preset=huge", Facts{}, `error -preset is "huge", expected base, big`},
 		{"the recipes are presets too", "", "", "preset=huge", Facts{}, "error multi30k-tok or auto"},
 		{"the length penalty of a preset", "", "", "preset=tiny", Facts{}, "length-penalty=power:default alpha=1:default"},
 		{"the paper's", "", "", "preset=base", Facts{}, "length-penalty=wu:default alpha=0.6:default"},
-		{"an unknown one", "", "", "length-penalty=gnmt", Facts{}, `error invalid value "gnmt" for length-penalty`},
+		{"an unknown one", "", "", "length-penalty=gnmt", Facts{}, `error -length-penalty is "gnmt"`},
 		{"an exponent out of range", "", "", "alpha=11", Facts{}, "error -alpha is 11, expected 0 to 10"},
-		{"a value that cannot be", "", "norm=sideways", "", Facts{}, `error run.conf:1: invalid value "sideways" for norm`},
+		{"a value that cannot be", "", "norm=sideways", "", Facts{}, `error run.conf:1: -norm is "sideways"`},
 		{"the checkpoints' folder", "", "", "o=en-de.safetensors average=2", Facts{}, "average=2:command-line"},
 
 		// Tokenizers.
@@ -166,7 +166,8 @@ func TestResolve(t *testing.T) {
 		{"another schedule", "", "", "init=old schedule=paper", init("base", nil), "schedule=paper:command-line lr=0:default warmup=4000:default cooldown=0:default"},
 		{"a schedule with an end", "", "", "init=old steps=5000 decay-steps=5000", init("base", nil), "schedule=linear:default lr=0.000125:chosen cooldown=0:default"},
 		{"a factor", "", "", "init=old factor=2", init("tiny", nil), "optimizer=adam:chosen schedule=paper:default lr=0:default"},
-		{"those of a named preset", "", "", "init=old preset=small", init("small", func(t *Trained) { t.Config.Dropout = 0.25 }), "dropout=0.1:default optimizer=muon:default lr=0.004:default"},
+		{"the rate does not depend on a named preset", "", "", "init=old preset=small", init("small", func(t *Trained) { t.Config.Dropout = 0.25 }), "dropout=0.1:default optimizer=adam:chosen lr=0.00025:chosen schedule=constant:default warmup=100:default batch-tokens=2000:default"},
+		{"a rate beside a named preset", "", "", "init=old preset=small lr=0.002", init("small", nil), "optimizer=adam:chosen lr=0.002:command-line"},
 		{"nothing else", "", "norm=post", "init=old", init("small", nil), "error -norm post conflicts with the model of -init: -norm pre in old.safetensors"},
 		{"a preset must be the model's", "", "", "init=old preset=tiny", init("small", nil), "error conflicts with the model of -init"},
 		{"given settings are reported first", "", "", "init=old preset=small norm-eps=1e-3", init("tiny", nil), "error -norm-eps 0.001 conflicts"},
@@ -177,7 +178,7 @@ func TestResolve(t *testing.T) {
 		{"its length penalty", "", "", "init=old", init("tiny", func(t *Trained) { t.Decoding = model.PaperDecoding() }), "length-penalty=wu alpha=0.6"},
 		{"half of another", "", "", "init=old alpha=2", init("tiny", func(t *Trained) { t.Decoding = model.PaperDecoding() }), "length-penalty=wu alpha=2:command-line"},
 		{"learned positions bound the length", "", "", "init=old", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "max-len=40"},
-		{"a longer one", "", "", "init=old max-len=41", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "error -max-len 41: expected at most 40"},
+		{"a longer one", "", "", "init=old max-len=41", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "error -max-len is 41, expected at most 40"},
 
 		// A resumed run.
 		{"its settings", "", "", "resume=true", resume("small", nil), "d-model=256 batch-tokens=2000 steps=0 joint=true"},

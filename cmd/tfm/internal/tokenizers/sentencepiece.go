@@ -101,7 +101,7 @@ func (p *SentencePiece) Train(out string, modelType sentencepiece.ModelType, siz
 // trainer returns a Trainer with the settings.
 func (p *SentencePiece) trainer(modelType sentencepiece.ModelType, size int) (*train.Trainer, error) {
 	if size < 1 {
-		return nil, cli.Usagef("-vocab-size %d: must be at least 1", size)
+		return nil, cli.Usagef("-vocab-size is %d, expected at least 1", size)
 	}
 	spec := p.spec
 	spec.ModelType = modelType

@@ -16,7 +16,7 @@ import (
 // out, and their vocabulary to the file out with the ending .vocab.
 func TrainSubword(out string, merges int, files []string) error {
 	if merges < 1 {
-		return cli.Usagef("-vocab-size %d: must be at least 1 merge", merges)
+		return cli.Usagef("-vocab-size is %d, expected at least 1 merge", merges)
 	}
 	if err := checkSubword(out, files...); err != nil {
 		return err

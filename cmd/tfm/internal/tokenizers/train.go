@@ -18,7 +18,7 @@ import (
 // Train trains a byte-level BPE of size pieces on files and writes it to out.
 func Train(out string, size int, files []string) error {
 	if size < bpe.MinSize {
-		return cli.Usagef("-vocab-size %d: must be at least %d, for 256 bytes and 3 special pieces", size, bpe.MinSize)
+		return cli.Usagef("-vocab-size is %d, expected at least %d, for 256 bytes and 3 special pieces", size, bpe.MinSize)
 	}
 	if err := cli.CheckOutput(out, files...); err != nil {
 		return err
