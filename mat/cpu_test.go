@@ -20,8 +20,8 @@ var tested = func() []isa {
 }()
 
 // thin reports whether tests draw a tenth of their random products: under the race detector, which
-// does not check arithmetic, and for portable Go with -short, which is slowest in an emulator.
-func thin() bool { return race || testing.Short() && kernel == generic }
+// does not check arithmetic, and for portable Go, which has one loop for all shapes.
+func thin() bool { return race || kernel == generic }
 
 // forEachKernel runs f once for each tested kernel.
 func forEachKernel(t *testing.T, f func(t *testing.T)) {

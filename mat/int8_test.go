@@ -393,9 +393,10 @@ func TestQuantizeInt8InParts(t *testing.T) {
 			if !slices.Equal(got.packed, want.packed) || !slices.Equal(got.start, want.start) || !slices.EqualFunc(got.scales, want.scales, sameNumber) {
 				t.Fatalf("%d × %d: weights differ from those quantized at once", k, n)
 			}
+			weights, scales := got.Weights(), got.Scales()
 			for j := range n {
 				q, scale := quantizeOracle(column(b, j))
-				if !slices.Equal(got.Weights()[j*k:][:k], q) || !sameNumber(got.Scales()[j], scale) {
+				if !slices.Equal(weights[j*k:][:k], q) || !sameNumber(scales[j], scale) {
 					t.Fatalf("%d × %d: column %d differs from the oracle's", k, n, j)
 				}
 			}

@@ -1,6 +1,13 @@
 package mat
 
 import (
+	"go/ast"
+	"go/build"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,6 +70,38 @@ const (
 	codeVersion  = "1.22"
 	testsVersion = "1.24"
 )
+
+// checkTypes checks the code of a folder for an architecture, with the version of Go that doc.go
+// states. exports lists the imported packages, as compiled for this machine: a path and a file in
+// each line. To vet for another architecture the go command would compile the standard library.
+func checkTypes(t *testing.T, dir, arch, exports string) {
+	t.Helper()
+	files := map[string]string{}
+	for line := range strings.Lines(exports) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		files[path] = file
+	}
+	context := build.Default
+	context.GOARCH = arch
+	folder, err := context.ImportDir(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := token.NewFileSet()
+	var parsed []*ast.File
+	for _, name := range folder.GoFiles {
+		file, err := parser.ParseFile(set, filepath.Join(dir, name), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed = append(parsed, file)
+	}
+	imports := importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
+	config := types.Config{GoVersion: "go" + codeVersion, Importer: imports, Sizes: types.SizesFor("gc", arch)}
+	if _, err := config.Check("vendoring/mat", set, parsed, nil); err != nil {
+		t.Errorf("%s: %v", arch, err)
+	}
+}
 
 // The folder alone, copied into an empty module that requires golang.org/x/sys, builds and runs
 // offline, with the versions of Go that doc.go states.
@@ -152,8 +191,10 @@ func TestVendoring(t *testing.T) {
 	if got, want := run(dir, []string{offline}, "run", "-tags", "purego", "."), product+"generic\n"; got != want {
 		t.Errorf("output without assembly %q, want %q", got, want)
 	}
+	run(dir, []string{offline}, "vet", "./...")
+	exports := run(dir, []string{offline}, "list", "-deps", "-export", "-f", "{{.ImportPath}} {{.Export}}", "./mat")
 	for _, arch := range []string{"amd64", "arm64"} {
-		run(dir, []string{offline, "GOARCH=" + arch, "CGO_ENABLED=0"}, "vet", "./...")
+		checkTypes(t, filepath.Join(dir, "mat"), arch, exports)
 	}
 	if got := run(dir, []string{offline}, "run", "./first"); got != documentedOutput {
 		t.Errorf("output of the program in doc.go %q, want %q", got, documentedOutput)
