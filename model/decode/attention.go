@@ -2,6 +2,7 @@ package decode
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"tfm/mat"
@@ -47,14 +48,8 @@ func (s *newestTokens) groupRows() {
 				t.row0, t.row1 = min(t.row0, int32(r)), int32(r+1)
 			}
 		}
-		kept := 0
-		for _, t := range touched {
-			if t.row1 > 0 {
-				touched[kept] = t
-				kept++
-			}
-		}
-		s.touched = s.touched[:g.touched0+kept]
+		touched = slices.DeleteFunc(touched, func(t touchedPage) bool { return t.row1 == 0 })
+		s.touched = s.touched[:g.touched0+len(touched)]
 		g.touched1 = len(s.touched)
 		s.groups = append(s.groups, g)
 		i = end

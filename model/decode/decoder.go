@@ -15,14 +15,14 @@ type Decoder struct {
 	w         *Weights
 	state     *State
 	scheduler *scheduler
-	handles   []int32   // workspace of Next
-	pairs     *pairPass // nil before its first use
+	handles   []int32 // workspace of Next
+	pairs     pairPass
 }
 
 // New returns a Decoder with the weights w whose loops run on p.
 func New(w *Weights, p *mat.Pool) *Decoder {
 	s := NewState(w, p)
-	return &Decoder{w: w, state: s, scheduler: newScheduler(w, s, p)}
+	return &Decoder{w: w, state: s, scheduler: newScheduler(w, s, p), pairs: pairPass{stack: &s.stack}}
 }
 
 // Translate returns the best translation of each source, in the order of srcs: the first of its

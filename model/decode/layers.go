@@ -66,7 +66,7 @@ func (s *stack) encode(sources [][]int32) mat.Matrix {
 		s.ids = s.w.model.Config.SourceMarks.Append(s.ids, src)
 		s.starts = append(s.starts, int32(len(s.ids)))
 	}
-	s.allocEncoder(len(s.ids))
+	s.alloc(len(s.ids), 0)
 	act, heads := &s.act, s.w.sizes().Heads
 	s.embedSentences(&s.w.source, s.ids, s.starts)
 	in := s.selfInputs()
@@ -167,23 +167,9 @@ func (s *stack) embed(e *embedding, ids []int32) {
 // matrix are not in the cache.
 const embedGrain = 8
 
-// allocDecoder allocates the activations of the decoder for n tokens, and logits of logitRows rows.
-func (s *stack) allocDecoder(n, logitRows int) {
-	s.alloc(n, func(a *layer.Arena, act *activations, keys, values int) {
-		act.q, act.logits = a.Matrix(n, keys), a.Matrix(logitRows, s.w.model.Config.TgtVocab)
-		if s.w.unnormedKeys {
-			act.unnormed, act.firstValues = a.Matrix(n, 2*keys+values), a.Matrix(n, values)
-		}
-	})
-}
-
-// allocEncoder allocates the activations of the encoder for n tokens.
-func (s *stack) allocEncoder(n int) {
-	s.alloc(n, func(a *layer.Arena, act *activations, keys, values int) { act.kv = a.Matrix(n, keys+values) })
-}
-
-// alloc allocates the activations that the encoder and the decoder have, and others by more.
-func (s *stack) alloc(n int, more func(a *layer.Arena, act *activations, keys, values int)) {
+// alloc allocates the activations for n tokens: those of the decoder with logits of logitRows rows,
+// or those of the encoder if logitRows is 0.
+func (s *stack) alloc(n, logitRows int) {
 	c, sizes := &s.w.model.Config, s.w.sizes()
 	keys, values := sizes.Heads*sizes.DK, sizes.Heads*sizes.DV
 	s.arena.Alloc(func() {
@@ -192,6 +178,13 @@ func (s *stack) alloc(n int, more func(a *layer.Arena, act *activations, keys, v
 			x: a.Matrix(n, c.DModel), h: a.Matrix(n, c.DModel), qkv: a.Matrix(n, 2*keys+values), ctx: a.Matrix(n, values),
 			hidden: a.Matrix(n, c.DFF), norm: layer.NormAct{Mean: a.Slice(n), RStd: a.Slice(n)},
 		}
-		more(a, &s.act, keys, values)
+		if logitRows == 0 {
+			s.act.kv = a.Matrix(n, keys+values)
+			return
+		}
+		s.act.q, s.act.logits = a.Matrix(n, keys), a.Matrix(logitRows, c.TgtVocab)
+		if s.w.unnormedKeys {
+			s.act.unnormed, s.act.firstValues = a.Matrix(n, 2*keys+values), a.Matrix(n, values)
+		}
 	})
 }

@@ -122,9 +122,6 @@ func (d *Decoder) CrossAttention(ctx context.Context, srcs, tgts [][]int32, head
 // of a pass are encoded.
 func (d *Decoder) eachPairs(ctx context.Context, srcs, tgts [][]int32, f func(first int, p *pairPass)) error {
 	checkPairs(&d.w.model.Config, srcs, tgts)
-	if d.pairs == nil {
-		d.pairs = &pairPass{stack: &d.state.stack}
-	}
 	for first := 0; first < len(srcs); {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -135,7 +132,7 @@ func (d *Decoder) eachPairs(ctx context.Context, srcs, tgts [][]int32, f func(fi
 			end++
 		}
 		d.pairs.set(srcs[first:end], tgts[first:end])
-		f(first, d.pairs)
+		f(first, &d.pairs)
 		first = end
 	}
 	return nil
@@ -176,7 +173,7 @@ func (p *pairPass) set(srcs, tgts [][]int32) {
 // decode returns the decoder's output [n × d] for all target tokens.
 func (p *pairPass) decode(visitCross func(layer int, in attn.Inputs, r attn.Ragged)) mat.Matrix {
 	p.visitCross = visitCross
-	p.allocDecoder(len(p.tgtIDs), min(len(p.tgtIDs), maxRows))
+	p.alloc(len(p.tgtIDs), min(len(p.tgtIDs), maxRows))
 	p.embedSentences(&p.w.target, p.tgtIDs, p.tgtStarts)
 	return p.stack.decode(p)
 }

@@ -45,47 +45,35 @@ const (
 	utf8Invalid = math.MaxUint8
 )
 
-// utf8Next returns the state after byte b (The Unicode Standard, table 3-7).
+// utf8Ranges lists the bytes that may follow a state and the states after them (The Unicode
+// Standard, table 3-7).
+var utf8Ranges = []struct{ state, low, high, next uint8 }{
+	{utf8Start, 0x00, 0x7F, utf8Start},
+	{utf8Start, 0xC2, 0xDF, utf8Tail1},
+	{utf8Start, 0xE0, 0xE0, utf8AfterE0},
+	{utf8Start, 0xE1, 0xEC, utf8Tail2},
+	{utf8Start, 0xED, 0xED, utf8AfterED},
+	{utf8Start, 0xEE, 0xEF, utf8Tail2},
+	{utf8Start, 0xF0, 0xF0, utf8AfterF0},
+	{utf8Start, 0xF1, 0xF3, utf8Tail3},
+	{utf8Start, 0xF4, 0xF4, utf8AfterF4},
+	{utf8Tail1, 0x80, 0xBF, utf8Start},
+	{utf8Tail2, 0x80, 0xBF, utf8Tail1},
+	{utf8Tail3, 0x80, 0xBF, utf8Tail2},
+	{utf8AfterE0, 0xA0, 0xBF, utf8Tail1},
+	{utf8AfterED, 0x80, 0x9F, utf8Tail1},
+	{utf8AfterF0, 0x90, 0xBF, utf8Tail2},
+	{utf8AfterF4, 0x80, 0x8F, utf8Tail2},
+}
+
+// utf8Next returns the state after byte b.
 func utf8Next(state, b uint8) uint8 {
-	low, high, next := byte(0x80), byte(0xBF), uint8(utf8Start) // the bytes that lead to next
-	switch state {
-	case utf8Start:
-		switch {
-		case b < 0x80:
-			return utf8Start
-		case b >= 0xC2 && b <= 0xDF:
-			return utf8Tail1
-		case b == 0xE0:
-			return utf8AfterE0
-		case b == 0xED:
-			return utf8AfterED
-		case b >= 0xE1 && b <= 0xEF:
-			return utf8Tail2
-		case b == 0xF0:
-			return utf8AfterF0
-		case b >= 0xF1 && b <= 0xF3:
-			return utf8Tail3
-		case b == 0xF4:
-			return utf8AfterF4
+	for _, r := range utf8Ranges {
+		if r.state == state && r.low <= b && b <= r.high {
+			return r.next
 		}
-		return utf8Invalid
-	case utf8Tail2:
-		next = utf8Tail1
-	case utf8Tail3:
-		next = utf8Tail2
-	case utf8AfterE0:
-		low, next = 0xA0, utf8Tail1
-	case utf8AfterED:
-		high, next = 0x9F, utf8Tail1
-	case utf8AfterF0:
-		low, next = 0x90, utf8Tail2
-	case utf8AfterF4:
-		high, next = 0x8F, utf8Tail2
 	}
-	if b < low || b > high {
-		return utf8Invalid
-	}
-	return next
+	return utf8Invalid
 }
 
 // NewPieces returns the Pieces of a vocabulary: bytes returns the text of each id below size.

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -33,19 +34,15 @@ const maxTail = 32
 func Prefixes(pieces *Pieces, ids [][]int32) Constraint {
 	c := &prefixes{pieces: pieces, list: make([]*prefix, len(ids))}
 	known := map[string]*prefix{}
-	var key []byte
 	for i, list := range ids {
 		if len(list) == 0 {
 			continue
 		}
-		key = key[:0]
-		for _, id := range list {
-			key = append(key, byte(id), byte(id>>8), byte(id>>16), byte(id>>24))
+		key := fmt.Sprint(list)
+		if known[key] == nil {
+			known[key] = newPrefix(pieces, list)
 		}
-		if known[string(key)] == nil {
-			known[string(key)] = newPrefix(pieces, list)
-		}
-		c.list[i] = known[string(key)]
+		c.list[i] = known[key]
 	}
 	return c
 }

@@ -100,31 +100,27 @@ func (s *scheduler) step() {
 // endRequests ends the requests whose sources are all done or whose context has ended. It removes
 // the sources of the latter.
 func (s *scheduler) endRequests() {
-	kept := 0
-	for i, r := range s.requests {
+	for i := 0; i < len(s.requests); {
+		r := s.requests[i]
 		err := r.err()
-		if err == nil && r.active > 0 {
-			s.requests[kept] = r
-			kept++
+		switch {
+		case r.active == 0:
+			err = nil
+		case err == nil:
+			i++
 			continue
 		}
-		if i < s.next {
+		s.searches.removeIf(func(q *search) bool {
+			if q.request == r {
+				s.remove(q)
+			}
+			return q.request == r
+		})
+		if s.requests = slices.Delete(s.requests, i, i+1); i < s.next {
 			s.next--
-		}
-		if r.active > 0 {
-			s.searches.removeIf(func(q *search) bool {
-				if q.request == r {
-					s.remove(q)
-				}
-				return q.request == r
-			})
-		} else {
-			err = nil
 		}
 		r.end(err)
 	}
-	clear(s.requests[kept:])
-	s.requests = s.requests[:kept]
 }
 
 // remove frees a source that leaves the search.

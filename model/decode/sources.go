@@ -36,13 +36,6 @@ func (s *sourceSet) valid(handle int32) bool {
 	return handle >= 0 && int(handle) < len(s.encoded) && s.encoded[handle].isAdded
 }
 
-// restrict sets the list of a source.
-func (s *sourceSet) restrict(handle int32, ids []int32) {
-	l := s.lists.get()
-	l.ids = append(l.ids[:0], ids...)
-	s.encoded[handle].list = l
-}
-
 func (s *sourceSet) remove(handle int32) {
 	src := s.encoded[handle]
 	s.lists.put(src.list)

@@ -86,7 +86,9 @@ func (s *State) Restrict(handle int32, ids []int32) {
 			panic(fmt.Sprintf("decode: id %d at index %d of a list, want ascending ids from 0 to %d", id, i, vocabulary-1))
 		}
 	}
-	s.sources.restrict(handle, ids)
+	l := s.sources.lists.get()
+	l.ids = append(l.ids[:0], ids...)
+	s.sources.encoded[handle].list = l
 }
 
 // Remove frees a source and its hypotheses. Its handle becomes invalid and may be that of a source

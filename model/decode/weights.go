@@ -230,11 +230,9 @@ func (w *Weights) newMatrix(param *layer.Param, transposed bool) *weightMatrix {
 // vectors returns the parameters that are no matrices of products or embeddings: biases, norms and
 // learned positions.
 func (w *Weights) vectors() []*layer.Param {
-	isMatrix := map[*layer.Param]bool{}
-	for _, m := range w.matrices {
-		isMatrix[m.param] = true
-	}
-	return slices.DeleteFunc(slices.Clone(w.model.Params.List), func(p *layer.Param) bool { return isMatrix[p] })
+	return slices.DeleteFunc(slices.Clone(w.model.Params.List), func(p *layer.Param) bool {
+		return slices.ContainsFunc(w.matrices, func(m *weightMatrix) bool { return m.param == p })
+	})
 }
 
 // allocVectors allocates the result of vectors, all zeros. It computes the positional encodings on
