@@ -107,7 +107,8 @@ func TestGradientsOfTheWholeModel(t *testing.T) {
 			if got := NewPass(m, nil).Evaluate(b); math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
 				t.Errorf("tie %s, dropout %v: Evaluate: loss %v and NLL %v, want %v and %v", tie, rate, got.Sum, got.NLL, want, nll)
 			}
-			if testing.Short() && (tie != TieAll || rate == 0) {
+			// Without dropout the backward passes are the same, with fewer products.
+			if rate == 0 || testing.Short() && tie != TieAll {
 				continue
 			}
 			// Gradients of attention scores are differences of gradients of the

@@ -16,7 +16,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	config.SrcVocab, config.TgtVocab, config.DModel, config.DFF, config.Dropout = 13, 13, 32, 64, 0
+	config.SrcVocab, config.TgtVocab, config.DModel, config.DFF, config.Dropout = 13, 13, 16, 32, 0
 	config.EncoderLayers, config.DecoderLayers = 1, 1
 	m, err := model.New(config)
 	if err != nil {

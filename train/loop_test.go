@@ -278,7 +278,7 @@ func TestRDropReducesKL(t *testing.T) {
 	c := smallConfig()
 	c.Dropout = 0.3
 	last := func(alpha float64) (e Event) {
-		o := smallOptions(60)
+		o := smallOptions(30)
 		o.RDrop, o.LR = alpha, 1e-2
 		mustRun(t, context.Background(), newModel(t, c), nil, copyData(), o, func(event Event) { e = event })
 		return e

@@ -27,7 +27,7 @@ const arrivalsVar = "TFM_ARRIVALS"
 // While 1 to 64 callers come, go and cancel, with short and long texts, every call that is not
 // cancelled gets the results that it gets alone, and memory stays level.
 func TestMixedArrivals(t *testing.T) {
-	duration, path := 2*time.Second, ""
+	duration, path := time.Second, ""
 	if testing.Short() {
 		duration = 500 * time.Millisecond
 	}

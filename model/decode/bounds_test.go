@@ -63,13 +63,9 @@ func boundedModel(t *testing.T, seed uint64, change func(*rand.Rand, mat.Matrix,
 func TestStepBounds(t *testing.T) {
 	pool := mat.NewPool(2)
 	defer pool.Close()
-	seeds := uint64(4)
-	if testing.Short() {
-		seeds = 2
-	}
 	for name, change := range outputs {
 		t.Run(name, func(t *testing.T) {
-			for seed := range seeds {
+			for seed := range uint64(2) { // on one thread and on two
 				m := boundedModel(t, seed, change)
 				w := NewWeights(m, nil)
 				exact, s := NewState(w, nil), NewState(w, []*mat.Pool{nil, pool}[seed%2])
@@ -135,10 +131,14 @@ func TestGreedyWithBounds(t *testing.T) {
 			prefixes[i] = []int32{int32(50 + i), int32(3 + i)}
 		}
 		pieces := byteLevel(1, mixedText, 41)
-		for i, o := range []Options{
-			{Beam: 1, MaxExtra: 6}, {Beam: 1, MaxExtra: 6, NoRepeat: 1, MinTokens: 5}, {Beam: 1, MaxExtra: 6, RepetitionPenalty: 2},
+		options := []Options{
+			{Beam: 1, MaxExtra: 6, NoRepeat: 1, MinTokens: 5}, {Beam: 1, MaxExtra: 6}, {Beam: 1, MaxExtra: 6, RepetitionPenalty: 2},
 			{Beam: 1, MaxExtra: 6, Constraint: Prefixes(pieces, prefixes)}, {Beam: 1, MaxExtra: 6, Constraint: &oddIDs{}},
-		} {
+		}
+		if !slices.Contains([]string{"random", "one far above", "equal"}, name) {
+			options = options[:1] // others differ in the projection, not in what may follow
+		}
+		for i, o := range options {
 			for range 2 { // with the weights as they are, and doubled
 				d := New(w, nil)
 				want, err := d.Translate(context.Background(), srcs, o)

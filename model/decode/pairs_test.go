@@ -24,7 +24,7 @@ func TestLogProbsAreTheTrainingLoss(t *testing.T) {
 		c.LabelSmoothing = 0
 		change(&c)
 		m := perturbed(t, c, 1)
-		srcs, tgts := randomSources(300, 0, 5), randomSources(300, 0, 6)
+		srcs, tgts := randomSources(210, 0, 5), randomSources(210, 0, 6) // more than maxPairRows
 		var batch model.Batch
 		for i := range srcs {
 			batch.Append(srcs[i], tgts[i])
@@ -57,7 +57,7 @@ func TestLogProbsAreTheTrainingLoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := New(w, pool)
-			for _, n := range []int{1, 7, 200} {
+			for _, n := range []int{1, 7, 150} {
 				for i := 0; i < len(srcs); i += n {
 					end := min(i+n, len(srcs))
 					got, err := d.LogProbs(context.Background(), srcs[i:end], tgts[i:end])

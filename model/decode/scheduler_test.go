@@ -514,7 +514,7 @@ func (c *faulty) Required(ids []int32, _ SourceInfo) []int32 { c.check("Required
 // the same translations as alone.
 func TestFaultyConstraintEndsOnlyItsCalls(t *testing.T) {
 	w := NewWeights(perturbed(t, toy(), 7), nil)
-	srcs := randomSources(300, 1, 8)
+	srcs := randomSources(maxRows/DefaultOptions().Beam+6, 1, 8) // more than a step has
 	o := DefaultOptions()
 	o.MaxExtra, o.Shortlist = 8, randomShortlist(toy(), 8, 1)
 	want := translate(t, New(w, nil), srcs, o)
