@@ -11,11 +11,9 @@ import (
 func (w *Packed) Gather(p *Pool, b *Packed, cols []int32) {
 	checkGather("Packed", b.rows, b.cols, cols, w == b)
 	l, from := LayoutOf(b.rows, len(cols)), LayoutOf(b.rows, b.cols)
-	data := resized(w.Data(), l.Panels*l.Depth*l.Cols)
-	w.rows, w.cols = b.rows, len(cols)
-	w.use(data)
-	if len(data) > 0 {
-		Each(p, l.Panels, 1, gatherPanels[float32]{data, b.Data(), l, from, cols})
+	*w = Packed{b.rows, len(cols), resized(w.data, l.Panels*l.Depth*l.Cols)}
+	if len(w.data) > 0 {
+		Each(p, l.Panels, 1, gatherPanels[float32]{w.data, b.data, l, from, cols})
 	}
 }
 

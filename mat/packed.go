@@ -8,8 +8,7 @@ import "fmt"
 // except during Set and SetCols.
 type Packed struct {
 	rows, cols int
-	panels     []float32 // for assembly
-	plain      Matrix    // for portable code
+	data       []float32 // in the order of LayoutOf(rows, cols)
 }
 
 // packedCols divides the columns of the panels of all kernels.
@@ -19,9 +18,7 @@ const packedCols = 32
 // or the matrix has more elements than New allows.
 func NewPacked(k, n int) *Packed {
 	l := LayoutOf(k, n)
-	w := &Packed{rows: k, cols: n}
-	w.use(New(l.Panels*l.Depth, l.Cols).Data)
-	return w
+	return &Packed{k, n, New(l.Panels*l.Depth, l.Cols).Data}
 }
 
 // Pack returns a packed copy of b, which may be a transpose, made by the threads of p. It panics if
@@ -36,9 +33,8 @@ func Pack(p *Pool, b Matrix) *Packed {
 func (w *Packed) Set(p *Pool, b Matrix) {
 	b.check("B", reads)
 	l := LayoutOf(b.Rows, b.Cols)
-	if n := l.Panels * l.Depth * l.Cols; n <= cap(w.Data()) {
-		w.rows, w.cols = b.Rows, b.Cols
-		w.use(w.Data()[:n])
+	if n := l.Panels * l.Depth * l.Cols; n <= cap(w.data) {
+		*w = Packed{b.Rows, b.Cols, w.data[:n]}
 	} else {
 		*w = *NewPacked(b.Rows, b.Cols)
 	}
@@ -54,7 +50,7 @@ func (w *Packed) SetCols(p *Pool, j int, b Matrix) {
 		return
 	}
 	if kernel == generic {
-		to := w.plain.ColRange(j, j+b.Cols)
+		to := w.plain().ColRange(j, j+b.Cols)
 		for l := range b.Rows {
 			for c, row := 0, to.Row(l); c < len(row); c++ {
 				row[c] = b.At(l, c)
@@ -62,7 +58,7 @@ func (w *Packed) SetCols(p *Pool, j int, b Matrix) {
 		}
 		return
 	}
-	pack(p, stripKernel(kernel, w.cols), w.panels[j*ceil(w.rows, padB):], b)
+	pack(p, stripKernel(kernel, w.cols), w.data[j*ceil(w.rows, padB):], b)
 }
 
 // checkCols panics unless b may be columns of weights [k × n] from j on.
@@ -85,9 +81,9 @@ func (w *Packed) Col(dst []float32, j int) {
 		panicCol("Packed", len(dst), j, w.rows, w.cols)
 	}
 	l := LayoutOf(w.rows, w.cols)
-	first, x := j/l.Cols*l.Depth*l.Cols+j%l.Cols, w.Data()
+	first := j/l.Cols*l.Depth*l.Cols + j%l.Cols
 	for i := range dst {
-		dst[i] = x[first+i*l.Cols]
+		dst[i] = w.data[first+i*l.Cols]
 	}
 }
 
@@ -115,21 +111,10 @@ func LayoutOf(k, n int) Layout {
 
 // Data returns the elements in the order of LayoutOf(w.Rows(), w.Cols()), for storage. They must
 // not be changed.
-func (w *Packed) Data() []float32 {
-	if kernel == generic {
-		return w.plain.Data
-	}
-	return w.panels
-}
+func (w *Packed) Data() []float32 { return w.data }
 
-// use makes data the elements of w, in the order of LayoutOf.
-func (w *Packed) use(data []float32) {
-	if kernel == generic {
-		w.plain = Of(data, w.rows, w.cols)
-	} else {
-		w.panels = data
-	}
-}
+// plain returns w as a matrix, which it is in portable Go.
+func (w *Packed) plain() Matrix { return Of(w.data, w.rows, w.cols) }
 
 // PackedOf returns the packed matrix [k × n] with the elements data in the order of l, as Data
 // returned them on this machine or another. It keeps data if l is LayoutOf(k, n), and otherwise
@@ -139,12 +124,10 @@ func PackedOf(p *Pool, data []float32, k, n int, l Layout) *Packed {
 		!fits(l.Panels*l.Cols, l.Depth, len(data)) || l.Panels*l.Cols*l.Depth != len(data) {
 		panic(fmt.Sprintf("mat: %d elements in %d panels of %d × %d for a packed matrix %d × %d", len(data), l.Panels, l.Depth, l.Cols, k, n))
 	}
-	w := &Packed{rows: k, cols: n}
 	if l == LayoutOf(k, n) {
-		w.use(data)
-		return w
+		return &Packed{k, n, data}
 	}
-	w = NewPacked(k, n)
+	w := NewPacked(k, n)
 	part := New(k, min(n, 2*packedCols))
 	for j := 0; j < n; j += part.Cols {
 		b := part.ColRange(0, min(part.Cols, n-j))
@@ -167,6 +150,11 @@ func GemmPacked(p *Pool, c, a Matrix, b *Packed, o GemmOptions) {
 		panic("mat: GemmPacked with a nil *Packed")
 	}
 	o.check(&c, &a, b.rows, b.cols)
-	t := product{c: c, a: a, b: b.plain, packed: b.panels, o: o}
+	t := product{c: c, a: a, o: o}
+	if kernel == generic {
+		t.b = b.plain()
+	} else {
+		t.packed = b.data
+	}
 	t.multiply(p)
 }

@@ -239,7 +239,7 @@ func TestPlansDoNotAffectResults(t *testing.T) {
 				results["shaken"] = func(c Matrix, p *Pool) {
 					x := product{c: c, a: a, b: b, o: o}
 					if r.IntN(3) == 0 {
-						x.packed = Pack(nil, b).panels
+						x.packed = Pack(nil, b).data
 					}
 					q := x.shape(p.Threads())
 					x.plan = new(plan)

@@ -32,7 +32,7 @@ func TestLookAhead(t *testing.T) {
 					a, b := operand(r, m, k, aT, normal), operand(r, k, n, bT, normal)
 					x := product{c: New(m, n), a: a, b: b}
 					if packed {
-						x.packed = Pack(nil, b).panels
+						x.packed = Pack(nil, b).data
 					}
 					t.Run(fmt.Sprintf("aT=%v bT=%v packed=%v", aT, bT, packed), func(t *testing.T) { testLookAhead(t, &x) })
 				}
