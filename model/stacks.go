@@ -47,17 +47,15 @@ func (s *stacks) alloc(m, n int, backward bool) {
 	// A layer reads its input before it writes its output, so without backward all layers of a
 	// stack share one layer's memory.
 	for i := range s.p.Encoder {
+		act.enc[i] = act.enc[0]
 		if backward || i == 0 {
 			act.enc[i] = s.p.Encoder[i].Alloc(a, m, backward)
-		} else {
-			act.enc[i] = act.enc[0]
 		}
 	}
 	for i := range s.p.Decoder {
+		act.dec[i] = act.dec[0]
 		if backward || i == 0 {
 			act.dec[i] = s.p.Decoder[i].Alloc(a, n, m, backward)
-		} else {
-			act.dec[i] = act.dec[0]
 		}
 	}
 	if s.p.Config.HasFinalNorm() {

@@ -49,14 +49,10 @@ func (p *parser) unexpected(what, expected string) error {
 func (p *parser) token(limit int) []byte {
 	const delimiters = " \t\n\r,:[]{}\""
 	rest := p.text[p.pos:min(len(p.text), p.pos+limit)]
-	n := bytes.IndexAny(rest, delimiters)
-	switch n {
-	case -1:
-		return rest
-	case 0:
-		return rest[:1]
+	if n := bytes.IndexAny(rest, delimiters); n >= 0 {
+		return rest[:max(n, 1)]
 	}
-	return rest[:n]
+	return rest
 }
 
 func (p *parser) expect(c byte, what string) error {

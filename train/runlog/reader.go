@@ -149,22 +149,13 @@ func (r *Run) add(line []byte) error {
 	case "valid":
 		return addRecord(line, noValidation(), r.addValidation)
 	case "averaged":
-		return addRecord(line, noValidation(), func(v Validation) error {
-			r.Averaged = &v
-			return nil
-		})
+		return addRecord(line, noValidation(), setter(&r.Averaged))
 	case "skipped":
 		return addRecord(line, Skipped{}, r.addSkipped)
 	case "cooldown":
-		return addRecord(line, Cooldown{}, func(c Cooldown) error {
-			r.Cooldown = &c
-			return nil
-		})
+		return addRecord(line, Cooldown{}, setter(&r.Cooldown))
 	case "end":
-		return addRecord(line, End{}, func(e End) error {
-			r.End = &e
-			return nil
-		})
+		return addRecord(line, End{}, setter(&r.End))
 	}
 	return nil
 }
@@ -175,6 +166,14 @@ func addRecord[R any](line []byte, record R, add func(R) error) error {
 		return err
 	}
 	return add(record)
+}
+
+// setter returns a function that sets field to a record.
+func setter[R any](field **R) func(R) error {
+	return func(record R) error {
+		*field = &record
+		return nil
+	}
 }
 
 func noStep() Step {
