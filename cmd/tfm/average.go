@@ -58,7 +58,7 @@ func (a *average) run(ctx context.Context, paths []string) error {
 			return err
 		}
 	}
-	a.mean.Info = map[string]string{training.InfoKey: meanInfo(paths)}
+	a.mean.Info = training.Info(meanInfo(paths))
 	a.mean.Model.AllocWeights()
 	p := terminal.NewProgress(os.Stderr)
 	err = train.Average(ctx, a.mean.Model, paths, func(done int) {

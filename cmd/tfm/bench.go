@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/release"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/bench"
 	"tfm/layer"
@@ -140,7 +141,7 @@ func (b *benchmark) run(ctx context.Context, _ []string) error {
 			return err
 		}
 	}
-	report := bench.Report{Version: version(), Quick: b.quick, Machine: bench.Describe()}
+	report := bench.Report{Version: release.Current().String(), Quick: b.quick, Machine: bench.Describe()}
 	progress := terminal.NewProgress(os.Stderr)
 	defer progress.Clear()
 	threads := []int{1, b.threads}

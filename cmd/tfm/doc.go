@@ -13,6 +13,7 @@
 //	scoring     BLEU and chrF of files: flags, reading, printing
 //	ordered     JSON objects whose fields have an order
 //	record      the log and the event files of a training
+//	release     the version of the program
 //	tokenizers  tokenizers read from files and trained on files
 //	terminal    the progress line, the width of the screen
 //	heatmap     attention drawn as shades

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,7 +90,8 @@ func (c *importer) run(_ context.Context, args []string) error {
 		file.Info = map[string]string{}
 	}
 	if file.Info[training.InfoKey] == "" {
-		file.Info[training.InfoKey] = fmt.Sprintf("imported from %s, %s", strings.ToValidUTF8(filepath.Base(source), "?"), describeFormat(kind))
+		origin := fmt.Sprintf("imported from %s, %s", strings.ToValidUTF8(filepath.Base(source), "?"), describeFormat(kind))
+		maps.Copy(file.Info, training.Info(origin))
 	}
 	safetensors.RemoveStale(out) // temporary files of killed runs
 	if err := file.Save(out); err != nil {

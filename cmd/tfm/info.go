@@ -145,6 +145,7 @@ func printHeader(h model.Header, list *model.Shortlist, file string) error {
 	t.training(h.Config)
 	t.translating(h, list)
 	t.row("trained", h.Info[training.InfoKey])
+	t.row("written by", unlessZero("tfm %s", h.Info[training.VersionKey]))
 	t.row("file", file)
 	fmt.Fprintf(&t, "parameters: %s\n", format.Thousands(h.Config.CountParams()))
 	_, err := os.Stdout.WriteString(t.String())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -59,10 +60,7 @@ func (c *quantization) run(_ context.Context, args []string) error {
 		return err
 	}
 	// A checkpoint also has the state of its run.
-	file.Header.Info = map[string]string{training.InfoKey: file.Header.Info[training.InfoKey]}
-	if file.Header.Info[training.InfoKey] == "" {
-		file.Header.Info[training.InfoKey] = strings.ToValidUTF8(filepath.Base(path), "?")
-	}
+	file.Header.Info = training.Info(cmp.Or(file.Header.Info[training.InfoKey], strings.ToValidUTF8(filepath.Base(path), "?")))
 	safetensors.RemoveStale(c.out) // temporary files of killed runs
 	if err := file.Save(c.out); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/release"
 	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
@@ -79,7 +80,7 @@ func (r *reporter) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	page := report.Page{Name: r.name(run), Run: run, Generator: "tfm " + version()}
+	page := report.Page{Name: r.name(run), Run: run, Generator: "tfm " + release.Current().String()}
 	for _, o := range r.others {
 		other, err := runlog.ReadFile(o.path)
 		if err != nil {

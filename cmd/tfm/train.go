@@ -11,6 +11,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/record"
+	"tfm/cmd/tfm/internal/release"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/tokenizers"
@@ -264,7 +265,7 @@ func (t *trainer) train(ctx context.Context) error {
 	job.Options.Entropies = t.TensorBoard != ""
 	log := &record.Log{Dir: t.Options.Dir, Model: t.Out, Warn: warn("its log"), Start: func() runlog.Start {
 		t.Options.Tokenize = job.Options.Tokenize // auto has been replaced
-		return runlog.Start{Version: version(), Settings: t.Flags().Values(), Vocabulary: job.Config.TgtVocab, Parameters: job.Config.CountParams(),
+		return runlog.Start{Version: release.Current().String(), Settings: t.Flags().Values(), Vocabulary: job.Config.TgtVocab, Parameters: job.Config.CountParams(),
 			Threads: t.Threads, Kernels: mat.Kernel()}
 	}}
 	job.Record = func(e train.Event) {

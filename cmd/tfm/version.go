@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/release"
 	"tfm/mat"
 )
 
@@ -23,32 +23,14 @@ func versionCommand(f *cli.Flags) cli.Action {
 type versionPrinter struct{ verbose bool }
 
 func (c *versionPrinter) run(_ context.Context, _ []string) error {
-	text := fmt.Sprintf("tfm %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	text := fmt.Sprintf("tfm %s\n", release.Current())
 	if c.verbose {
 		used, has := features()
-		text += fmt.Sprintf("kernels:   %s, bf16 %s, int8 %s\nin use:    %s\nprocessor: %s\nthreads:   %d\n",
-			mat.Kernel(), mat.KernelBF16(), mat.KernelInt8(), used, has, runtime.GOMAXPROCS(0))
+		text += fmt.Sprintf("built:     %s %s/%s\nkernels:   %s, bf16 %s, int8 %s\nin use:    %s\nprocessor: %s\nthreads:   %d\n",
+			runtime.Version(), runtime.GOOS, runtime.GOARCH, mat.Kernel(), mat.KernelBF16(), mat.KernelInt8(), used, has, runtime.GOMAXPROCS(0))
 	}
 	_, err := os.Stdout.WriteString(text)
 	return err
-}
-
-// version is the module's version, or the commit if the binary was built from a clone.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := strings.Trim(info.Main.Version, "()")
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && len(s.Value) >= 12 && v == "devel":
-			v += "-" + s.Value[:12]
-		case s.Key == "vcs.modified" && s.Value == "true" && !strings.HasSuffix(v, "+dirty"):
-			v += "+dirty"
-		}
-	}
-	return v
 }
 
 // features lists the extensions that the kernels in use need, and those that the processor has.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -206,8 +207,12 @@ func TestUnknownKernel(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
+	line := mustRun(t, "", "version").stdout
+	if !regexp.MustCompile(`^tfm \S+( \([0-9a-f]{12}(-dirty)?, 2\d{3}-\d\d-\d\d\))?\n$`).MatchString(line) {
+		t.Errorf("the version is %q", line)
+	}
 	o := mustRun(t, "", "version", "-v")
-	for _, want := range []string{"tfm ", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, "kernels:   " + mat.Kernel() + ", bf16 ", "in use:    ", "processor: "} {
+	for _, want := range []string{line, "built:     " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH, "kernels:   " + mat.Kernel() + ", bf16 ", "in use:    ", "processor: "} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("not told: %q\n%s", want, o.stdout)
 		}

@@ -3,13 +3,27 @@ package training
 import (
 	"os"
 
+	"tfm/cmd/tfm/internal/release"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/model"
 	"tfm/model/safetensors"
 )
 
-// InfoKey is the key of model.File.Info whose value describes the training in one line.
-const InfoKey = "training"
+// Keys of model.File.Info.
+const (
+	InfoKey    = "training" // describes the training in one line
+	VersionKey = "version"  // of the program that wrote the file, if it was a release
+)
+
+// Info returns the Info of a model file that this program writes. It contains no commit, so that
+// the same commands write the same bytes with all builds that are no release.
+func Info(trained string) map[string]string {
+	info := map[string]string{InfoKey: trained}
+	if tag := release.Current().Tag(); tag != "" {
+		info[VersionKey] = tag
+	}
+	return info
+}
 
 // Save writes or replaces a model file, and prints its name, training and size.
 func Save(f model.File, path string) error {
@@ -31,5 +45,5 @@ func (r Result) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	return Save(model.File{Model: r.Model, Tokenizers: files, SrcLang: r.SrcLang, TgtLang: r.TgtLang, Decoding: r.Decoding, Info: map[string]string{InfoKey: r.Info}}, path)
+	return Save(model.File{Model: r.Model, Tokenizers: files, SrcLang: r.SrcLang, TgtLang: r.TgtLang, Decoding: r.Decoding, Info: Info(r.Info)}, path)
 }
