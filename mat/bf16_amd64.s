@@ -153,24 +153,7 @@ pair:
 	DECQ R8
 	JNE  tile
 
-	// + bias
-	MOVQ  bandStrip_bias(DI), SI
-	TESTQ SI, SI
-	JEQ   relu
-	ADDQ  DX, SI
-	SUBQ  bandStrip_c(DI), SI
-	VMOVUPS.Z (SI), K1, Z24
-	VMOVUPS.Z 64(SI), K2, Z25
-	ROWS8(ADDBIAS)
-
-	// x < 0 ? 0 : x
-relu:
-	CMPQ   bandStrip_relu(DI), $0
-	JEQ    store
-	VPXORD Z24, Z24, Z24
-	ROWS8(RELU)
-
-store:
+	EPILOGUE(bandStrip_c(DI), bandStrip_bias(DI), bandStrip_relu(DI), LOADBIAS, ROWS8, ADDBIAS, RELU)
 	MOVQ bandStrip_m(DI), AX
 	EACHROW(STOREC, next)
 

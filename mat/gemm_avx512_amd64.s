@@ -152,15 +152,7 @@ panel:
 	SHRQ  $16, BX
 	KMOVW BX, K2
 
-	// the chains start from C
-	CMPQ strip_accumulate(DI), $0
-	JEQ  zero
-	EACHROW(LOADC, multiply)
-	JMP  multiply
-
-	// or from 0
-zero:
-	ROWS12(CLEAR)
+	START(ROWS12, CLEAR)
 
 multiply:
 	// prefetch the C of the next panel, from which its chains start; rows after the last one do no
@@ -348,24 +340,7 @@ multiplied:
 	MOVQ c-24(SP), DX
 
 epilogue:
-	// + bias
-	MOVQ  strip_bias(DI), SI
-	TESTQ SI, SI
-	JEQ   relu
-	ADDQ  DX, SI
-	SUBQ  strip_c(DI), SI
-	VMOVUPS.Z (SI), K1, Z24
-	VMOVUPS.Z 64(SI), K2, Z25
-	ROWS12(ADDBIAS)
-
-	// x < 0 ? 0 : x
-relu:
-	CMPQ   strip_relu(DI), $0
-	JEQ    store
-	VPXORD Z24, Z24, Z24
-	ROWS12(RELU)
-
-store:
+	EPILOGUE(strip_c(DI), strip_bias(DI), strip_relu(DI), LOADBIAS, ROWS12, ADDBIAS, RELU)
 	EACHROW(STOREC, next)
 
 next:

@@ -93,15 +93,7 @@ TEXT ·stripFewAVX512(SB), NOSPLIT, $8-8
 	MOVQ strip_n(DI), R13
 
 panels:
-	// the chains start from C
-	CMPQ strip_accumulate(DI), $0
-	JEQ  zero
-	EACHROW(LOADC, multiply)
-	JMP  multiply
-
-	// or from 0
-zero:
-	ROWS6OF4(CLEAR4)
+	START(ROWS6OF4, CLEAR4)
 
 multiply:
 	MOVQ  strip_k(DI), CX
@@ -118,26 +110,7 @@ multiply:
 	LOOP(rows6, EACH6, NEXTK)
 
 epilogue:
-	// + bias
-	MOVQ  strip_bias(DI), SI
-	TESTQ SI, SI
-	JEQ   relu
-	ADDQ  DX, SI
-	SUBQ  strip_c(DI), SI
-	VMOVUPS (SI), Z24
-	VMOVUPS 64(SI), Z25
-	VMOVUPS 128(SI), Z26
-	VMOVUPS 192(SI), Z27
-	ROWS6OF4(ADDBIAS4)
-
-	// x < 0 ? 0 : x
-relu:
-	CMPQ   strip_relu(DI), $0
-	JEQ    store
-	VPXORD Z24, Z24, Z24
-	ROWS6OF4(RELU4)
-
-store:
+	EPILOGUE(strip_c(DI), strip_bias(DI), strip_relu(DI), LOADBIAS4, ROWS6OF4, ADDBIAS4, RELU4)
 	EACHROW(STOREC, next)
 
 next:

@@ -76,12 +76,7 @@ strips:                             \
 	CMPQ AX, CX                 \
 	CMOVQGT CX, AX              \
 start:                              \
-	CMPQ strip_accumulate(DI), $0 \
-	JEQ  zero                   \
-	EACHROW(LOADC, multiply)    \
-	JMP  multiply               \
-zero:                               \
-	ROWS12(CLEAR)               \
+	START(ROWS12, CLEAR)        \
 multiply:                           \
 	MOVQ a-8(SP), SI            \
 	LEAQ (R9)(R9*2), BX         \

@@ -100,6 +100,42 @@
 	RELU(C0, C1) \
 	RELU(C2, C3)
 
+// LOADBIAS: the bias at SI, under the masks of the columns; LOADBIAS4 without masks
+#define LOADBIAS \
+	VMOVUPS.Z (SI), K1, Z24 \
+	VMOVUPS.Z 64(SI), K2, Z25
+#define LOADBIAS4 \
+	VMOVUPS (SI), Z24    \
+	VMOVUPS 64(SI), Z25  \
+	VMOVUPS 128(SI), Z26 \
+	VMOVUPS 192(SI), Z27
+
+// START: the chains of a strip start from C, or from 0. multiply must follow.
+#define START(ROWS, CLEARS) \
+	CMPQ strip_accumulate(DI), $0 \
+	JEQ  zero                \
+	EACHROW(LOADC, multiply) \
+	JMP  multiply            \
+zero: \
+	ROWS(CLEARS)
+
+// EPILOGUE: + bias if there is one, then x < 0 ? 0 : x, in all rows. DX is C of the panel; BIAS
+// begins at the column of FIRSTC.
+#define EPILOGUE(FIRSTC, BIAS, RELUS, LOAD, ROWS, ADD, MAX) \
+	MOVQ  BIAS, SI         \
+	TESTQ SI, SI           \
+	JEQ   relu             \
+	ADDQ  DX, SI           \
+	SUBQ  FIRSTC, SI       \
+	LOAD                   \
+	ROWS(ADD)              \
+relu: \
+	CMPQ   RELUS, $0       \
+	JEQ    store           \
+	VPXORD Z24, Z24, Z24   \
+	ROWS(MAX)              \
+store:
+
 // rows of one register, Z16 to Z23: the first rows of C += A·B for one k, at offset OFF of A. SI,
 // AX and BX are rows 0, 3 and 6 of A, R15 is the distance of rows.
 #define FMA1(OFF, B) \
