@@ -41,6 +41,8 @@ func program() cli.Program {
 			group("Look inside", []cli.Command{
 				{Name: "info", NoArgs: true, Setup: infoCommand},
 				{Name: "report", NoArgs: true, Setup: reportCommand},
+			}),
+			group("Learn", []cli.Command{
 				{Name: "demo", NoArgs: true, Setup: demoCommand},
 				{Name: "lesson", NoArgs: true, Setup: lessonCommand},
 				{Name: "mnist", NoArgs: true, Setup: mnistCommand},

@@ -23,7 +23,6 @@ func TestWrongUsage(t *testing.T) {
 		args  []string
 		wants []string
 	}{
-		{nil, []string{"no command", "run 'tfm help'"}},
 		{[]string{"trian"}, []string{`unknown command "trian"; did you mean "train"?`}},
 		{[]string{"help", "trian"}, []string{`unknown command "trian"`}},
 		{train("-nonsense"), []string{"-nonsense", "run 'tfm help train'"}},
@@ -73,7 +72,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"translate", "-model", m, "-sample", "-temperature", "0"}, []string{"-temperature is 0", "0.001 to 1000"}},
 		{[]string{"translate", "-model", m, "-sample", "-top-k", "-1"}, []string{"-top-k is -1", "1 or more"}},
 		{[]string{"translate", "-model", m, "-sample", "-top-p", "2"}, []string{"-top-p is 2", "at most 1"}},
-		{[]string{"translate", "-model", m, src, "-beam", "1"}, []string{"-beam follows the argument", src}},
+		{[]string{"translate", "-model", m, src, "-beam", "0"}, []string{"-beam is 0"}},
 		{[]string{"eval", "-model", m, "-src", src}, []string{"-ref"}},
 		{[]string{"info"}, []string{"-model", "-vocab-size"}},
 		{[]string{"info", "-preset", "huge", "-vocab-size", "8000"}, []string{"huge", "base, big"}},

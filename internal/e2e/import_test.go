@@ -50,7 +50,6 @@ func TestImportRefuses(t *testing.T) {
 		{"no source", []string{"import", "-o", out}, 2, []string{"found 0 arguments, expected one model"}},
 		{"two sources", []string{"import", "-o", out, "a", "b"}, 2, []string{"found 2 arguments"}},
 		{"no output", []string{"import", opus}, 2, []string{"-o is missing"}},
-		{"flag after the source", []string{"import", opus, "-o", out}, 2, []string{"-o follows the argument"}},
 		{"language", []string{"import", "-o", out, "-src-lang", "e", opus}, 2, []string{"-src-lang is \"e\"", "BCP 47"}},
 		{"output exists", []string{"import", "-o", m, opus}, 1, []string{m + " already exists: -force replaces it"}},
 		{"no folder for the output", []string{"import", "-o", filepath.Join(dir, "absent", "m"), opus}, 1, []string{"cannot be written"}},

@@ -106,6 +106,7 @@ func TestExitCodes(t *testing.T) {
 	failing := func(err error) func(context.Context, []string) error {
 		return func(context.Context, []string) error { return err }
 	}
+	_, list, _ := run(t, nil, "help")
 	for _, c := range []struct {
 		args   string
 		act    func(context.Context, []string) error
@@ -113,7 +114,8 @@ func TestExitCodes(t *testing.T) {
 		stderr string
 	}{
 		{"perform", nothing, 0, ""},
-		{"", nothing, 2, "prog: no command; run 'prog help'\n"},
+		{"", nothing, 2, list},
+		{"-h zzz", nothing, 2, "prog: unknown command \"zzz\"; run 'prog help help'\n"},
 		{"zzz", nothing, 2, "prog: unknown command \"zzz\"; run 'prog help'\n"},
 		{"perfrom", nothing, 2, "prog: unknown command \"perfrom\"; did you mean \"perform\"?\n"},
 		{"perform -n", nothing, 2, "prog: flag -n: found no value after it; run 'prog help perform'\n"},
@@ -125,7 +127,7 @@ func TestExitCodes(t *testing.T) {
 		{"perform -method exat", nothing, 2, "prog: -method is \"exat\", expected exact or sample; did you mean \"exact\"?\n"},
 		{"perform -method zzz", nothing, 2, "prog: -method is \"zzz\", expected exact or sample; run 'prog help perform'\n"},
 		{"perform -method sample", nothing, 0, ""},
-		{"perform file -n 3", nothing, 2, "prog: flag -n follows the argument \"file\": flags come first (a file of that name is ./-n); run 'prog help perform'\n"},
+		{"perform file -n", nothing, 2, "prog: flag -n: found no value after it; run 'prog help perform'\n"},
 		{"perform -- file -n", nothing, 0, ""},
 		{"perform x", func(_ context.Context, args []string) error { return NoArguments(args) }, 2, "prog: unexpected argument \"x\"; run 'prog help perform'\n"},
 		{"perform", failing(errors.New("one\ntwo")), 1, "prog: one; two\n"},
@@ -139,6 +141,25 @@ func TestExitCodes(t *testing.T) {
 		code, _, stderr := run(t, c.act, strings.Fields(c.args)...)
 		if code != c.code || stderr != c.stderr {
 			t.Errorf("prog %s = exit code %d, %q, want %d, %q", c.args, code, stderr, c.code, c.stderr)
+		}
+	}
+}
+
+// Flags may follow arguments. "--" ends the flags; "-" and negative numbers are arguments.
+func TestParse(t *testing.T) {
+	for _, c := range []struct{ args, operands, given string }{
+		{"a -n 3 b -v c", "a b c", "map[n:3 v:true]"},
+		{"-n -3 -1 -.5 - a", "-1 -.5 - a", "map[n:-3]"},
+		{"a -v -- -n -- b", "a -n -- b", "map[v:true]"},
+		{"-- -v", "-v", "map[]"},
+		{"-n=1 a -n 2", "a", "map[n:2]"},
+	} {
+		f := NewFlags()
+		f.IntVar(new(int), "n", 0, "")
+		f.BoolVar(new(bool), "v", false, "")
+		operands, err := f.parse(strings.Fields(c.args))
+		if got := fmt.Sprint(f.Given()); err != nil || strings.Join(operands, " ") != c.operands || got != c.given {
+			t.Errorf("parse(%s) = %q, %v with flags %s, want %s with %s", c.args, operands, err, got, c.operands, c.given)
 		}
 	}
 }
@@ -248,7 +269,8 @@ func TestCompletions(t *testing.T) {
 		{[]string{"perform", "-src=a"}, ":files"},
 		{[]string{"perform", "-dir", "a"}, ":folders"},
 		{[]string{"perform", "-zzz=a"}, ""},
-		{[]string{"perform", "file", "-m"}, ":files"}, // flags come first
+		{[]string{"perform", "file", "-m"}, "-method"},
+		{[]string{"perform", "-3", "-m"}, "-method"},
 		{[]string{"perform", "--", "-m"}, ":files"},
 	} {
 		var got []string

@@ -16,16 +16,15 @@ type Command struct {
 	Group  string // heading in the list of commands
 	Manual Manual
 
-	NoArgs        bool            // arguments after the flags are an error
-	FlagsAnywhere bool            // flags may follow arguments
-	Args          func() []string // values of the arguments, for completion; nil: files
+	NoArgs bool            // arguments are an error
+	Args   func() []string // values of the arguments, for completion; nil: files
 
 	// Setup declares the flags on f. It returns the function that runs the command once they are
 	// parsed: a method of a struct whose fields are the flags.
 	Setup func(f *Flags) Action
 }
 
-// Action runs a command. args are the arguments after the flags.
+// Action runs a command. args are the arguments that are no flags.
 type Action = func(ctx context.Context, args []string) error
 
 // Program is a program of subcommands.
@@ -37,17 +36,18 @@ type Program struct {
 
 // Run runs a command line without the program's name and returns the exit code: 0, 1 after an
 // error, 2 after a wrong command line, 128 + the number of the signal after an interrupt. An error
-// is printed as one line on standard error.
+// is printed as one line on standard error. Without a command it prints the list of commands there.
 func (p Program) Run(ctx context.Context, args []string) int {
 	surviveFileLimit()
 	if len(args) == 0 {
-		return p.ExitCode("", Usagef("no command"))
+		os.Stderr.WriteString(p.overview())
+		return 2
 	}
 	name, rest := args[0], args[1:]
 	switch name {
 	case "-h", "-help", "--help":
 		name = "help"
-	case "-version", "--version":
+	case "-v", "-V", "-version", "--version":
 		name = "version"
 	}
 	c, err := p.find(name)
@@ -79,44 +79,20 @@ func (p Program) names() []string {
 func (p Program) run(ctx context.Context, c Command, args []string) error {
 	f := NewFlags()
 	act := c.Setup(f)
-	rest, err := f.parse(args)
-	var operands []string
-	for err == nil && c.FlagsAnywhere && len(rest) > 0 {
-		operands = append(operands, rest[0])
-		rest, err = f.parse(rest[1:])
-	}
-	switch {
-	case errors.Is(err, flag.ErrHelp):
+	operands, err := f.parse(args)
+	if errors.Is(err, flag.ErrHelp) {
 		return p.help([]string{c.Name}, false)
-	case err != nil:
-		return err
-	case c.FlagsAnywhere:
-		return act(ctx, operands)
 	}
-	if err = flagsFirst(args, rest); err == nil && c.NoArgs {
-		err = NoArguments(rest)
+	if err == nil && c.NoArgs {
+		err = NoArguments(operands)
 	}
 	if err != nil {
 		return err
 	}
-	return act(ctx, rest)
+	return act(ctx, operands)
 }
 
-// flagsFirst reports an argument after the flags that looks like a flag, because package flag stops
-// at the first argument without a dash and a later flag would be used as a file.
-func flagsFirst(all, left []string) error {
-	if parsed := len(all) - len(left); parsed > 0 && all[parsed-1] == "--" {
-		return nil
-	}
-	for i, a := range left {
-		if i > 0 && len(a) > 1 && a[0] == '-' {
-			return Usagef("flag %s follows the argument %q: flags come first (a file of that name is ./%s)", a, left[0], a)
-		}
-	}
-	return nil
-}
-
-// NoArguments reports any argument after the flags.
+// NoArguments reports any argument.
 func NoArguments(args []string) error {
 	if len(args) > 0 {
 		return Usagef("unexpected argument %q", args[0])

@@ -70,7 +70,7 @@ func (p Program) completions(words []string) string {
 	}
 	f := NewFlags()
 	c.Setup(f)
-	pending, flagsOver := f.scan(c, words[1:len(words)-1])
+	pending, flagsOver := f.scan(words[1 : len(words)-1])
 	switch {
 	case pending != nil:
 		return matching(pending.values(), last)
@@ -126,7 +126,7 @@ func joinAssignments(words []string) (joined []string, split bool) {
 
 // scan parses the words of a command line up to the one to complete. It returns the flag whose
 // value comes next, nil if none, and whether no further flags may come.
-func (f *Flags) scan(c Command, words []string) (pending *Flag, flagsOver bool) {
+func (f *Flags) scan(words []string) (pending *Flag, flagsOver bool) {
 	for _, w := range words {
 		switch {
 		case pending != nil:
@@ -134,13 +134,11 @@ func (f *Flags) scan(c Command, words []string) (pending *Flag, flagsOver bool) 
 		case flagsOver:
 		case w == "--":
 			flagsOver = true
-		case len(w) > 1 && w[0] == '-':
+		case isFlag(w):
 			g := f.Lookup(strings.TrimPrefix(w[1:], "-"))
 			if g != nil && !g.isBool() {
 				pending = g
 			}
-		default:
-			flagsOver = !c.FlagsAnywhere
 		}
 	}
 	return pending, flagsOver

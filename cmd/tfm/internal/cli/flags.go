@@ -287,14 +287,19 @@ func (f *Flags) Hold(names ...string) (restore func()) {
 	}
 }
 
-// parse parses args, in the syntax of package flag, and returns the arguments after the flags. Its
+// parse parses args, in the syntax of package flag except that flags may follow arguments, and
+// returns the arguments. After "--" all are arguments; "-" and negative numbers always are. Its
 // errors are flag.ErrHelp and UsageErrors.
-func (f *Flags) parse(args []string) (rest []string, err error) {
-	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
+func (f *Flags) parse(args []string) (operands []string, err error) {
+	for len(args) > 0 {
 		arg := args[0]
 		args = args[1:]
-		if arg == "--" {
-			break
+		switch {
+		case arg == "--":
+			return append(operands, args...), nil
+		case !isFlag(arg):
+			operands = append(operands, arg)
+			continue
 		}
 		name, value, assigned := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 		g := f.Lookup(name)
@@ -315,7 +320,13 @@ func (f *Flags) parse(args []string) (rest []string, err error) {
 			return nil, err
 		}
 	}
-	return args, nil
+	return operands, nil
+}
+
+// isFlag reports whether an argument is a flag: it begins with a dash, and is neither "-" nor a
+// negative number.
+func isFlag(arg string) bool {
+	return len(arg) > 1 && arg[0] == '-' && !strings.ContainsRune(".0123456789", rune(arg[1]))
 }
 
 // unknown returns the error of a flag that does not exist.

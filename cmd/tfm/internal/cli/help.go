@@ -13,9 +13,8 @@ import (
 // HelpCommand returns the command "help" of the program that p returns.
 func HelpCommand(p func() Program) Command {
 	return Command{
-		Name:          "help",
-		FlagsAnywhere: true,
-		Args:          func() []string { return p().names() },
+		Name: "help",
+		Args: func() []string { return p().names() },
 		Setup: func(f *Flags) Action {
 			var all bool
 			f.BoolVar(&all, "all", false, "show all flags and notes of the command")
