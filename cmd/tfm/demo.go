@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,14 +97,12 @@ func (d *demo) check() error {
 	o := &d.options
 	o.Warmup = max(1, min(o.Warmup, o.Steps/6))
 	o.DecaySteps = max(o.Steps, o.Warmup+1)
-	if err := settings.Error(o.Validate()); err != nil {
+	err := cmp.Or(
+		settings.Error(o.Validate()),
+		cli.UsageIf(d.heldOut < 1 || d.heldOut > grammar.HeldOutPairs, "-held-out is %d, expected 1 to %d", d.heldOut, grammar.HeldOutPairs),
+	)
+	if err != nil || d.out == "" {
 		return err
-	}
-	if d.heldOut < 1 || d.heldOut > grammar.HeldOutPairs {
-		return cli.Usagef("-held-out is %d, expected 1 to %d", d.heldOut, grammar.HeldOutPairs)
-	}
-	if d.out == "" {
-		return nil
 	}
 	return cli.CheckModelOutput(d.out, d.force)
 }

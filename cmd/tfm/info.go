@@ -27,6 +27,7 @@ func infoCommand(f *cli.Flags) cli.Action {
 	config, _ := model.Preset("base")
 	settings.InitFlag(f, &config.Init)
 	settings.ModelFlags(f, &config) // settings.Model reads them
+	settings.RegularizationFlags(f, &config)
 	return c.run
 }
 

@@ -9,19 +9,14 @@ import (
 )
 
 func lessonCommand(f *cli.Flags) cli.Action {
-	l := lessonRun{lesson.Lesson{Config: lesson.Config()}}
+	l := lesson.Lesson{Config: lesson.Config()}
 	f.IntVar(&l.Steps, "steps", 200, "limit of training steps")
 	f.Uint64Var(&l.Seed, "seed", 1, "seed of the initial weights")
 	cli.ThreadsFlag(f, &l.Threads)
-	return l.run
-}
-
-// lessonRun is the command with its flags.
-type lessonRun struct{ lesson.Lesson }
-
-func (l *lessonRun) run(_ context.Context, _ []string) error {
-	if l.Steps < 1 {
-		return cli.Usagef("-steps is %d, expected 1 or more", l.Steps)
+	return func(context.Context, []string) error {
+		if l.Steps < 1 {
+			return cli.Usagef("-steps is %d, expected 1 or more", l.Steps)
+		}
+		return l.Run(os.Stdout)
 	}
-	return l.Run(os.Stdout)
 }

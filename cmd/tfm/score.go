@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -66,15 +67,12 @@ func (c *scorer) checkSystems(files []string) ([]string, error) {
 			return nil, cli.Usagef("%s: found twice, as system %d and %d", file, slices.Index(files, file)+1, i+1)
 		}
 	}
-	switch {
-	case c.sentence && len(systems) > 1:
-		return nil, cli.Usagef("-sentence: found %s of hypotheses, expected one, or none for standard input", format.Count(len(systems), "file"))
-	case c.sentence && c.Tests():
-		return nil, cli.Usagef("-sentence excludes -confidence and -paired")
-	case c.Compares() && len(systems) < 2:
-		return nil, cli.Usagef("-paired: found %s of hypotheses, expected at least 2, the first of the baseline", format.Count(len(systems), "file"))
-	}
-	return systems, nil
+	found := format.Count(len(systems), "file")
+	return systems, cmp.Or(
+		cli.UsageIf(c.sentence && len(systems) > 1, "-sentence: found %s of hypotheses, expected one, or none for standard input", found),
+		cli.UsageIf(c.sentence && c.Tests(), "-sentence excludes -confidence and -paired"),
+		cli.UsageIf(c.Compares() && len(systems) < 2, "-paired: found %s of hypotheses, expected at least 2, the first of the baseline", found),
+	)
 }
 
 // readSystems reads the files, or standard input without any, and reports systems whose output is

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -137,10 +136,7 @@ func (w *pairWriter) write(ctx context.Context, out io.Writer, t *translate.Tran
 		w.progress.Screen.Line("%s, %s: log-probability %.4f a token, perplexity %.4f",
 			format.Count(w.pairs, "pair"), format.Count(w.tokens, "token"), mean, mat.Exp(-mean))
 	}
-	if w.failed > 0 {
-		return fmt.Errorf("%s of %s not scored", format.Thousands(w.failed), format.Count(w.pairs+w.failed, "pair"))
-	}
-	return nil
+	return filter.Failed(w.failed, w.pairs+w.failed, "pair", "scored")
 }
 
 func (w *pairWriter) writeBatch(ctx context.Context, out io.Writer, t *translate.Translator, lines []pairLine) error {

@@ -60,31 +60,12 @@ func (t *trainer) run(ctx context.Context, _ []string) error {
 // settle reads the files of settings, validates the settings and checks that the files that they
 // name can be read and written.
 func (t *trainer) settle() error {
-	if err := t.Load(); err != nil {
-		return err
-	}
-	if err := t.Check(); err != nil {
-		return err
-	}
-	if !t.Dump {
-		if err := t.checkOutput(); err != nil {
+	for _, step := range []func() error{t.Load, t.Check, t.checkOutput, t.resolve, t.checkCorpora, t.checkOverwrite} {
+		if err := step(); err != nil {
 			return err
 		}
 	}
-	facts, err := t.facts()
-	if err != nil {
-		return err
-	}
-	if err := t.Resolve(facts); err != nil {
-		return err
-	}
-	if err := t.checkCorpora(); err != nil {
-		return err
-	}
-	if t.Dump {
-		return nil
-	}
-	return t.checkOverwrite()
+	return nil
 }
 
 // inspect reads the corpora once and chooses the settings that depend on them. Those of a resumed
@@ -107,20 +88,20 @@ func (t *trainer) inspect(ctx context.Context) error {
 }
 
 // checkCorpora checks that the corpora can be read.
-func (t *trainer) checkCorpora() error {
+func (t *trainer) checkCorpora() (err error) {
 	for _, c := range []*corpus.Text{t.corpus(), t.validation()} {
-		if c == nil {
-			continue
-		}
-		if err := c.Check(); err != nil {
-			return err
+		if c != nil && err == nil {
+			err = c.Check()
 		}
 	}
-	return nil
+	return err
 }
 
-// checkOutput checks that the results can be written.
+// checkOutput checks that the results can be written. -dump-config has none.
 func (t *trainer) checkOutput() error {
+	if t.Dump {
+		return nil
+	}
 	if err := cli.CheckDistinct(t.Out, t.Src, t.Tgt, t.TSV, t.ValidSrc, t.ValidTgt, t.ValidTSV, t.ConfigFile, t.Vocab, t.Options.Init); err != nil {
 		return err
 	}
@@ -156,10 +137,9 @@ func pairs(tsv, src, tgt string) *corpus.Text {
 	return nil
 }
 
-// facts reads the checkpoint, model or tokenizers that the flags name.
-func (t *trainer) facts() (settings.Facts, error) {
+// resolve reads the checkpoint, model or tokenizers that the flags name, and resolves the settings.
+func (t *trainer) resolve() (err error) {
 	facts := settings.Facts{Kernel: mat.Kernel()}
-	var err error
 	switch {
 	case t.Resume:
 		facts.Resume, err = t.loadRun()
@@ -168,7 +148,10 @@ func (t *trainer) facts() (settings.Facts, error) {
 	case t.Vocab != "":
 		facts.Tokenizers, err = t.loadTokenizers(t.Vocab)
 	}
-	return facts, err
+	if err != nil {
+		return err
+	}
+	return t.Resolve(facts)
 }
 
 // loadRun opens the newest checkpoint of the run to resume.
@@ -230,7 +213,7 @@ func (t *trainer) loadTokenizers(path string) (*settings.Tokenizers, error) {
 
 // checkOverwrite reports an existing model or checkpoint, which only -force replaces.
 func (t *trainer) checkOverwrite() error {
-	if t.Resume || t.Force {
+	if t.Dump || t.Resume || t.Force {
 		return nil
 	}
 	exists := t.Out

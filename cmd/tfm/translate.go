@@ -194,7 +194,7 @@ func (a *answerWriter) write(out io.Writer, answers iter.Seq2[[]translate.Line, 
 		return err
 	}
 	a.progress.End()
-	return filter.Failed(a.failed, a.lines)
+	return filter.Failed(a.failed, a.lines, "line", "translated")
 }
 
 func (a *answerWriter) writeLines(out io.Writer, answers iter.Seq2[[]translate.Line, error], p prompt) error {

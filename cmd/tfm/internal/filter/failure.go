@@ -20,10 +20,11 @@ func Failure(r *translate.Result) error {
 	return nil
 }
 
-// Failed returns the error of failed lines without answer among lines, nil if failed is 0.
-func Failed(failed, lines int) error {
+// Failed returns the error that failed units of all, such as lines, were not done, such as
+// translated. It is nil if failed is 0.
+func Failed(failed, all int, unit, done string) error {
 	if failed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s of %s not translated", format.Thousands(failed), format.Count(lines, "line"))
+	return fmt.Errorf("%s of %s not %s", format.Thousands(failed), format.Count(all, unit), done)
 }

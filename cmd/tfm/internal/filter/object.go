@@ -49,15 +49,11 @@ var answerFields = []string{scoreField, nBestField, truncatedField, errorField, 
 
 func newObjects(o *Options, a *Answer) (Format, error) {
 	f := objects{Answer: a, text: cmp.Or(o.Column, "text"), key: o.Key, as: cmp.Or(o.As, "translation"), breaks: o.Breaks}
-	switch {
-	case slices.Contains(answerFields, f.as):
-		return nil, cli.Usagef("-as %s: the field has another meaning", f.as)
-	case f.as == f.text || f.as == f.key:
-		return nil, cli.Usagef("-as is %q, expected another name than -column and -key", f.as)
-	case slices.Contains(f.added(), f.text):
-		return nil, cli.Usagef("-column %s: the answer has a field of this name", f.text)
-	}
-	return f, nil
+	return f, cmp.Or(
+		cli.UsageIf(slices.Contains(answerFields, f.as), "-as %s: the field has another meaning", f.as),
+		cli.UsageIf(f.as == f.text || f.as == f.key, "-as is %q, expected another name than -column and -key", f.as),
+		cli.UsageIf(slices.Contains(f.added(), f.text), "-column %s: the answer has a field of this name", f.text),
+	)
 }
 
 // Parse returns the text, with spaces for its line breaks unless it keeps them.

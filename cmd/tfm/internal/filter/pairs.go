@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,22 +64,6 @@ func (o *PairOptions) Format() (PairFormat, error) {
 	return pairColumns{tokens: o.Tokens}, nil
 }
 
-// scoreColumns returns the scores of a pair as columns, which are empty after an error.
-func scoreColumns(s *translate.PairScore, withTokens bool, err error) string {
-	columns := []string{"", "", ""}
-	if err == nil {
-		columns = []string{score(s.LogProb), strconv.Itoa(len(s.LogProbs)), score(s.Perplexity())}
-	}
-	if withTokens {
-		var list []string
-		for _, x := range s.LogProbs {
-			list = append(list, score(x))
-		}
-		columns = append(columns, strings.Join(list, " "))
-	}
-	return strings.Join(columns, "\t")
-}
-
 // pairColumns is the PairFormat of scores in columns separated by tabs.
 type pairColumns struct {
 	copied         bool // lines have columns and are copied; false: pairs of two files
@@ -99,11 +84,23 @@ func (c pairColumns) Parse(line string) (text.Pair, error) {
 
 func (pairColumns) Blank(string) bool { return false }
 
+// Write writes empty columns after an error.
 func (c pairColumns) Write(w io.Writer, line string, _ text.Pair, s *translate.PairScore, err error) {
-	if c.copied {
-		io.WriteString(w, line+"\t")
+	columns := []string{"", "", ""}
+	if err == nil {
+		columns = []string{score(s.LogProb), strconv.Itoa(len(s.LogProbs)), score(s.Perplexity())}
 	}
-	io.WriteString(w, scoreColumns(s, c.tokens, err)+"\n")
+	if c.tokens {
+		var list []string
+		for _, x := range s.LogProbs {
+			list = append(list, score(x))
+		}
+		columns = append(columns, strings.Join(list, " "))
+	}
+	if c.copied {
+		columns = slices.Insert(columns, 0, line)
+	}
+	io.WriteString(w, strings.Join(columns, "\t")+"\n")
 }
 
 // pairObjects is the PairFormat of JSON objects. A blank line is copied.

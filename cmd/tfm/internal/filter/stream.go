@@ -56,5 +56,5 @@ func Stream(ctx context.Context, out io.Writer, t *translate.Translator, lines i
 		}
 		prompt()
 	}
-	return Failed(without, n)
+	return Failed(without, n, "line", "translated")
 }

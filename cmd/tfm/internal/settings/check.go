@@ -13,34 +13,24 @@ import (
 // Check reports flags that exclude each other, are missing, or are invalid by themselves. It needs
 // no file.
 func (r *Run) Check() error {
-	if err := errors.Join(checkPairs("", r.TSV, r.Src, r.Tgt), checkPairs("valid-", r.ValidTSV, r.ValidSrc, r.ValidTgt)); err != nil {
-		return err
-	}
-	switch {
-	case r.TSV == "" && r.Src == "" && !r.Dump:
-		return cli.Usagef("-src and -tgt are missing")
-	case r.Out == "":
-		return cli.Usagef("-o is empty")
-	case r.Resume && r.Force:
-		return cli.Usagef("either -resume or -force")
-	}
-	if trains := !r.Resume && r.Options.Init == "" && r.Vocab == ""; trains && r.VocabSize < bpe.MinSize {
-		return cli.Usagef("-vocab-size is %d, expected at least %d, for 256 bytes and 3 special pieces", r.VocabSize, bpe.MinSize)
-	}
-	return nil
+	trains := !r.Resume && r.Options.Init == "" && r.Vocab == "" // a tokenizer
+	return cmp.Or(
+		errors.Join(checkPairs("", r.TSV, r.Src, r.Tgt), checkPairs("valid-", r.ValidTSV, r.ValidSrc, r.ValidTgt)),
+		cli.UsageIf(r.TSV == "" && r.Src == "" && !r.Dump, "-src and -tgt are missing"),
+		cli.UsageIf(r.Out == "", "-o is empty"),
+		cli.UsageIf(r.Resume && r.Force, "either -resume or -force"),
+		cli.UsageIf(trains && r.VocabSize < bpe.MinSize,
+			"-vocab-size is %d, expected at least %d, for 256 bytes and 3 special pieces", r.VocabSize, bpe.MinSize),
+	)
 }
 
 // checkPairs reports flags of pairs, whose names begin with prefix, that do not go together.
 func checkPairs(prefix, tsv, src, tgt string) error {
-	switch {
-	case tsv != "" && (src != "" || tgt != ""):
-		return cli.Usagef("either -%stsv or -%[1]ssrc and -%[1]stgt", prefix)
-	case src == "" && tgt != "":
-		return cli.Usagef("-%ssrc and -%[1]stgt belong together: -%[1]ssrc is missing", prefix)
-	case src != "" && tgt == "":
-		return cli.Usagef("-%ssrc and -%[1]stgt belong together: -%[1]stgt is missing", prefix)
-	}
-	return nil
+	return cmp.Or(
+		cli.UsageIf(tsv != "" && (src != "" || tgt != ""), "either -%stsv or -%[1]ssrc and -%[1]stgt", prefix),
+		cli.UsageIf(src == "" && tgt != "", "-%ssrc and -%[1]stgt belong together: -%[1]ssrc is missing", prefix),
+		cli.UsageIf(src != "" && tgt == "", "-%ssrc and -%[1]stgt belong together: -%[1]stgt is missing", prefix),
+	)
 }
 
 // Error joins errs into a UsageError, nil if all are nil. In a *model.FieldError it replaces the

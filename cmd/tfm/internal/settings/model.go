@@ -7,17 +7,11 @@ import (
 	"tfm/model"
 )
 
-// ModelFlags declares the flags of a model's configuration, with the values in c as defaults.
-func ModelFlags(f *cli.Flags, c *model.Config) {
-	modelFlags(f, c)
-	regularizationFlags(f, c)
-}
-
 // modelGroup is the heading of the settings that a model's weights depend on.
 const modelGroup = "Model"
 
-// modelFlags declares the flags of a model's shape.
-func modelFlags(f *cli.Flags, c *model.Config) {
+// ModelFlags declares the flags of a model's shape, with the values in c as defaults.
+func ModelFlags(f *cli.Flags, c *model.Config) {
 	f.Group(modelGroup)
 	f.IntVar(&c.DModel, "d-model", c.DModel, "model width, d").ByPreset()
 	f.IntVar(&c.Heads, "heads", c.Heads, "attention heads, h").ByPreset()
@@ -52,8 +46,9 @@ func modelFlags(f *cli.Flags, c *model.Config) {
 	f.Var((*cli.NotValue)(&c.Unscaled), "scale-embeddings", "multiply embeddings by sqrt(d)")
 }
 
-// regularizationFlags declares the flags of a model that matter only in training.
-func regularizationFlags(f *cli.Flags, c *model.Config) {
+// RegularizationFlags declares the flags of a model that matter only in training, with the values
+// in c as defaults.
+func RegularizationFlags(f *cli.Flags, c *model.Config) {
 	f.Group("Regularization")
 	f.Float32Var(&c.Dropout, "dropout", "dropout `probability` of embeddings and sublayer outputs").ByPreset()
 	f.Float32Var(&c.AttentionDropout, "attention-dropout", "dropout `probability` of attention weights")

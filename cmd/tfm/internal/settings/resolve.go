@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,13 +136,11 @@ func (r *Run) base(facts Facts, named bool) error {
 func (r *Run) validate() error {
 	c := r.Config
 	c.SrcVocab, c.TgtVocab = 1000, 1000 // not known yet
-	if err := Error(c.Validate(), r.Options.Validate(), r.languages()); err != nil {
-		return err
-	}
-	if r.Options.RDrop != 0 && max(c.Dropout, c.AttentionDropout, c.FFDropout) == 0 {
-		return cli.Usagef("-r-drop %v needs dropout, so that the two passes differ", r.Options.RDrop)
-	}
-	return nil
+	drops := max(c.Dropout, c.AttentionDropout, c.FFDropout) != 0
+	return cmp.Or(
+		Error(c.Validate(), r.Options.Validate(), r.languages()),
+		cli.UsageIf(r.Options.RDrop != 0 && !drops, "-r-drop %v needs dropout, so that the two passes differ", r.Options.RDrop),
+	)
 }
 
 // resume resolves the settings of a resumed run.

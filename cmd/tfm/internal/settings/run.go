@@ -75,10 +75,10 @@ func NewRun(f *cli.Flags) *Run {
 	r.courseFlags(f)
 	r.dataFlags(f)
 	optimizerFlags(f, &r.Options)
-	regularizationFlags(f, &r.Config)
+	RegularizationFlags(f, &r.Config)
 	f.Lookup("dropout").Common().Chosen()
 	trainingRegularizationFlags(f, &r.Options)
-	modelFlags(f, &r.Config)
+	ModelFlags(f, &r.Config)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -149,12 +150,9 @@ func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 		return nil
 	}
 	j.Init = nil // frees its weights
-	src, err := vocab.Remap(to.Source, from.Tokenizers.Source)
-	if err != nil {
-		return fmt.Errorf("%s: %w", from.Path, err)
-	}
-	tgt, err := vocab.Remap(to.Target, from.Tokenizers.Target)
-	if err != nil {
+	src, srcErr := vocab.Remap(to.Source, from.Tokenizers.Source)
+	tgt, tgtErr := vocab.Remap(to.Target, from.Tokenizers.Target)
+	if err := cmp.Or(srcErr, tgtErr); err != nil {
 		return fmt.Errorf("%s: %w", from.Path, err)
 	}
 	if err := m.CarryOver(from.Model, src, tgt); err != nil {
