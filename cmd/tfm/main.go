@@ -7,12 +7,14 @@ import (
 	"slices"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/release"
 	"tfm/mat"
 )
 
 func program() cli.Program {
+	build := release.Current()
 	return cli.Program{
-		Name:  "tfm",
+		Name: "tfm", Version: build.Version, Date: build.Date,
 		About: "tfm trains the Transformer of \"Attention Is All You Need\" on pairs of sentences\nand translates with it.",
 		Commands: slices.Concat(
 			group("Everyday use", []cli.Command{

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -91,6 +92,38 @@ func (s *session) expect(want string) {
 		}
 		if time.Now().After(deadline) {
 			s.t.Fatalf("the shell wrote %q, want %q in it", unread, want)
+		}
+	}
+}
+
+// PowerShell shows completions without a terminal.
+func TestCompletionInPowerShell(t *testing.T) {
+	if words := mustRun(t, "", "completion", "-words", "-empty", "--", "train", "-optimizer").stdout; !strings.Contains(words, "adamw\n") {
+		t.Errorf("the completions after -optimizer are\n%s", words)
+	}
+	script := mustRun(t, "", "completion", "powershell").stdout
+	for _, want := range []string{"Register-ArgumentCompleter -Native -CommandName 'tfm'", "completion -words"} {
+		if !strings.Contains(script, want) {
+			t.Errorf("no %q in the script:\n%s", want, script)
+		}
+	}
+	path, err := exec.LookPath("pwsh")
+	if err != nil {
+		t.Skip("optional: PowerShell is in no Debian package")
+	}
+	c := exec.Command(path, "-NoProfile", "-NonInteractive", "-Command", `tfm completion powershell | Out-String | Invoke-Expression
+		foreach ($line in 'tfm trai', 'tfm train -pres', 'tfm train -optimizer ', 'tfm train -preset=sma') {
+			(TabExpansion2 $line $line.Length).CompletionMatches.CompletionText
+		}`)
+	dir := t.TempDir()
+	if err := os.Symlink(program(), filepath.Join(dir, "tfm")); err != nil {
+		t.Fatal(err)
+	}
+	c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+	o := finish(t, c)
+	for _, want := range []string{"train", "-preset", "adamw", "-preset=small"} {
+		if !slices.Contains(strings.Fields(o.stdout), want) {
+			t.Errorf("PowerShell does not complete %s:\n%s%s", want, o.stdout, o.stderr)
 		}
 	}
 }

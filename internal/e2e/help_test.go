@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,6 +73,32 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// A manual page has the flags of the command, and mandoc finds no fault in it.
+func TestManualPages(t *testing.T) {
+	pages := []string{write(t, "tfm.1", mustRun(t, "", "help", "-man").stdout)}
+	for _, name := range completions(t, "") {
+		page := mustRun(t, "", "help", name, "-man").stdout
+		pages = append(pages, write(t, "tfm-"+name+".1", page))
+		if !strings.Contains(read(t, pages[0]), strings.ReplaceAll(name, "-", `\-`)+" (1)") {
+			t.Errorf("the page of tfm does not name %s", name)
+		}
+		for _, want := range append(completions(t, name, "-"), "SYNOPSIS", "EXAMPLES") {
+			if !strings.Contains(page, strings.ReplaceAll(want, "-", `\-`)) {
+				t.Errorf("the page of %s does not contain %s", name, want)
+			}
+		}
+	}
+	if _, err := exec.LookPath("mandoc"); err != nil {
+		t.Skip("needs mandoc, for example from 'apt-get install mandoc'")
+	}
+	found, _ := exec.Command("mandoc", append([]string{"-T", "lint", "-W", "warning"}, pages...)...).CombinedOutput()
+	for line := range strings.Lines(string(found)) {
+		if !strings.Contains(line, "missing date") { // of a build without git
+			t.Error(line)
+		}
+	}
+}
+
 // The error of a wrong flag names the value found and those expected, or what the user may have
 // meant.
 func TestWrongFlags(t *testing.T) {
@@ -91,7 +118,7 @@ func TestWrongFlags(t *testing.T) {
 		{"train -norm sideways", `tfm: -norm is "sideways", expected post, pre or deep; run 'tfm help train'`},
 		{"train -init= -src a -tgt b", `run 'tfm help train'`},
 		{"score -tokenize 13b -ref a", `did you mean "13a"?`},
-		{"completion bsh", `tfm: unknown shell bsh, expected bash, zsh or fish; did you mean "bash"?`},
+		{"completion bsh", `tfm: unknown shell bsh, expected bash, zsh, fish or powershell; did you mean "bash"?`},
 		{"info -preset bse", `did you mean "base"?`},
 	} {
 		mustFail(t, runTFM(t, "", strings.Fields(c.args)...), 2, c.want)

@@ -78,7 +78,7 @@ func run(t *testing.T, act func(ctx context.Context, args []string) error, args 
 func testProgram(act func(ctx context.Context, args []string) error) Program {
 	var program func() Program
 	program = func() Program {
-		return Program{"prog", "prog does nothing.", []Command{
+		return Program{Name: "prog", About: "prog does nothing.", Commands: []Command{
 			{
 				Name: "perform", Group: "Work",
 				Manual: Manual{"do it", "Usage:\n  prog perform [flags]\n\nExample:\n  prog perform -n 3", "A note.", "A detail."},
@@ -135,8 +135,8 @@ func TestExitCodes(t *testing.T) {
 		{"perform", failing(InterruptError{syscall.SIGTERM}), 143, ""},
 		{"help perfor", nothing, 2, "prog: unknown command \"perfor\"; did you mean \"perform\"?\n"},
 		{"help help help", nothing, 2, "prog: found 2 commands, expected one; run 'prog help help'\n"},
-		{"completion", nothing, 2, "prog: found 0 shells, expected one of bash, zsh, fish; run 'prog help completion'\n"},
-		{"completion fsh", nothing, 2, "prog: unknown shell fsh, expected bash, zsh or fish; did you mean \"fish\"?\n"},
+		{"completion", nothing, 2, "prog: found 0 shells, expected one of bash, zsh, fish, powershell; run 'prog help completion'\n"},
+		{"completion fsh", nothing, 2, "prog: unknown shell fsh, expected bash, zsh, fish or powershell; did you mean \"fish\"?\n"},
 	} {
 		code, _, stderr := run(t, c.act, strings.Fields(c.args)...)
 		if code != c.code || stderr != c.stderr {
@@ -247,7 +247,7 @@ func TestCompletions(t *testing.T) {
 		{[]string{"x", ""}, ""},
 		{[]string{"help", ""}, "perform help completion"},
 		{[]string{"help", "-all", "p"}, "perform"},
-		{[]string{"help", "perform", "-"}, "-all"},
+		{[]string{"help", "perform", "-"}, "-all -man"},
 		{[]string{"completion", "z"}, "zsh"},
 		{[]string{"perform", ""}, ":files"},
 		{[]string{"perform", "-"}, "-n -batch-size -method -quiet -src -dir"},
@@ -379,5 +379,36 @@ func TestCheckWritable(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("files left behind: %v, %v", left, err)
+	}
+}
+
+// A manual page is printed as written: a dot at the start of a line and a backslash are text.
+func TestManualPage(t *testing.T) {
+	code, page, _ := run(t, nil, "help", "-man", "perform")
+	const want = `.TH "PROG\-PERFORM" "1" "" "prog"
+.SH "NAME"
+prog\-perform \- do it
+.SH "SYNOPSIS"
+.nf
+prog perform [flags]
+.fi
+.SH "DESCRIPTION"
+A note.
+.PP
+A detail.
+.SH "OPTIONS"
+.SS "Numbers"
+.TP
+\fB\-n\fR \fIOFTEN\fR
+how often (default 7)
+.TP
+\fB\-batch\-size\fR \fIN\fR
+lines; 0 is all (default 0, depends on \-preset)
+`
+	if code != 0 || !strings.HasPrefix(page, want) {
+		t.Errorf("code %d, page\n%s\nwant\n%s", code, page, want)
+	}
+	if got, want := roff(".a 'b' \\n\n.c"), `\&.a \(aqb\(aq \en`+"\n"+`\&.c`; got != want {
+		t.Errorf("roff = %q, want %q", got, want)
 	}
 }

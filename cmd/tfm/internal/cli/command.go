@@ -30,7 +30,9 @@ type Action = func(ctx context.Context, args []string) error
 // Program is a program of subcommands.
 type Program struct {
 	Name     string
-	About    string // what the program does
+	About    string // the program's name and a verb: what it does
+	Version  string // shown in manual pages, with the Date, which may be ""
+	Date     string
 	Commands []Command
 }
 
@@ -81,7 +83,7 @@ func (p Program) run(ctx context.Context, c Command, args []string) error {
 	act := c.Setup(f)
 	operands, err := f.parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		return p.help([]string{c.Name}, false)
+		return p.help([]string{c.Name}, p.overview, func(c Command) string { return p.commandHelp(c, false) })
 	}
 	if err == nil && c.NoArgs {
 		err = NoArguments(operands)

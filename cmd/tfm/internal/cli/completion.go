@@ -14,7 +14,7 @@ import (
 var shells embed.FS
 
 // shellNames are the shells that have a script.
-var shellNames = []string{"bash", "zsh", "fish"}
+var shellNames = []string{"bash", "zsh", "fish", "powershell"}
 
 // CompletionCommand returns the command "completion" of the program that p returns.
 func CompletionCommand(p func() Program) Command {
@@ -22,9 +22,13 @@ func CompletionCommand(p func() Program) Command {
 		Name: "completion",
 		Args: func() []string { return shellNames },
 		Setup: func(f *Flags) Action {
-			var words bool
+			var words, empty bool
 			f.BoolVar(&words, "words", false, "print the completions of the last argument of a command line, for the scripts")
+			f.BoolVar(&empty, "empty", false, "with -words: the last argument is a further, empty one")
 			return func(_ context.Context, args []string) error {
+				if empty {
+					args = append(args, "")
+				}
 				if words {
 					_, err := os.Stdout.WriteString(p().completions(args))
 					return err

@@ -6,6 +6,7 @@
 //	values.go      kinds of values of flags
 //	manual.go      the text of a command's help, from a file
 //	help.go        help, made from the manual and the table
+//	man.go         manual pages, made from the same
 //	completion.go  completion by a shell, made from the table; the scripts are in shells
 //	suggest.go     the name that a misspelt one probably means
 //	interrupt.go   signals as the end of a context; signals_*.go: the signals of a system

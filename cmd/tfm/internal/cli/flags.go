@@ -35,6 +35,7 @@ type Flag struct {
 	byPreset    bool
 	chosen      bool
 	byModel     bool
+	byMachine   bool
 	choices     []string
 }
 
@@ -349,5 +350,7 @@ const maxThreads = 4096
 
 // ThreadsFlag declares -threads, whose default is the number of processors that Go uses.
 func ThreadsFlag(f *Flags, n *int) *Flag {
-	return f.IntVar(n, "threads", runtime.GOMAXPROCS(0), "threads to compute on; results do not depend on them").Range(1, maxThreads)
+	g := f.IntVar(n, "threads", runtime.GOMAXPROCS(0), "threads to compute on; results do not depend on them").Range(1, maxThreads)
+	g.byMachine = true
+	return g
 }

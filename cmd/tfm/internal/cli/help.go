@@ -16,15 +16,23 @@ func HelpCommand(p func() Program) Command {
 		Name: "help",
 		Args: func() []string { return p().names() },
 		Setup: func(f *Flags) Action {
-			var all bool
+			var all, man bool
 			f.BoolVar(&all, "all", false, "show all flags and notes of the command")
-			return func(_ context.Context, args []string) error { return p().help(args, all) }
+			f.BoolVar(&man, "man", false, "print the manual page, for man or groff")
+			return func(_ context.Context, args []string) error {
+				p := p()
+				if man {
+					return p.help(args, p.manIndex, p.manPage)
+				}
+				return p.help(args, p.overview, func(c Command) string { return p.commandHelp(c, all) })
+			}
 		},
 	}
 }
 
-func (p Program) help(args []string, all bool) error {
-	text := p.overview()
+// help prints the text of all commands, or of the one that args names.
+func (p Program) help(args []string, overview func() string, command func(Command) string) error {
+	text := overview()
 	switch len(args) {
 	case 0:
 	case 1:
@@ -32,7 +40,7 @@ func (p Program) help(args []string, all bool) error {
 		if err != nil {
 			return err
 		}
-		text = p.commandHelp(c, all)
+		text = command(c)
 	default:
 		return Usagef("found %d commands, expected one", len(args))
 	}
@@ -121,6 +129,8 @@ func (g *Flag) usage() (kind, usage string) {
 		value = "chosen from the corpus and -time"
 	case g.byModel:
 		value = "the model's"
+	case g.byMachine:
+		value = "one for each processor"
 	}
 	if slices.Contains([]string{"", "false", "0s"}, value) || value == "0" && !strings.Contains(usage, "; 0 is") {
 		return kind, usage
