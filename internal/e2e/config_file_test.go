@@ -109,7 +109,7 @@ func TestLayersOfSettings(t *testing.T) {
 	inFolderOf(t, "c#d", "a # b")
 	conf := write(t, "run.conf", "preset = multi30k # a recipe\nlr = 0.003\n\twarmup=7\n  tgt = \"a # b\"\nsrc = c#d\n")
 	out := dump(t, "-config", conf, "-warmup", "9")
-	for _, want := range []string{"preset = multi30k", "lr = 0.003", "warmup = 9", `tgt = "a # b"`, "src = c#d", "dropout = 0.15", "time = 15m0s", "average = 6"} {
+	for _, want := range []string{"preset = multi30k", "lr = 0.003", "warmup = 9", `tgt = "a # b"`, "src = c#d", "dropout = 0.2", "steps = 5540", "valid-every = 400"} {
 		wantSetting(t, out, want)
 	}
 	for _, c := range []struct {
@@ -120,12 +120,12 @@ func TestLayersOfSettings(t *testing.T) {
 		{"lr = 0.003\nfactor = 1", "-factor 2", []string{"lr = 0", "schedule = paper"}},
 		{"lr = 0.003", "-schedule paper", []string{"lr = 0", "schedule = paper"}},
 		{"schedule = paper\nlr = 0", "-lr 0.003", []string{"lr = 0.003", "schedule = inverse-sqrt"}},
-		{"preset = multi30k", "-decay-steps 200000", []string{"schedule = linear"}},
+		{"preset = multi30k", "-cooldown 0 -decay-steps 200000", []string{"schedule = linear"}},
 		{"preset = multi30k", "-optimizer adamw", []string{"weight-decay = 0.01"}},
 		{"optimizer = adamw\nweight-decay = 0.1", "-optimizer adam", []string{"weight-decay = 0"}},
 		{"optimizer = sgd\nmomentum = 0.9\nnesterov = true\nbeta1 = 0.9", "", []string{"momentum = 0.9", "nesterov = true"}},
 		{"optimizer = sgd\nmomentum = 0.9\nnesterov = true", "-optimizer adam", []string{"momentum = 0", "nesterov = false"}},
-		{"preset = multi30k", "-keep 2", []string{"keep = 2", "average = 2"}},
+		{"preset = multi30k", "-keep 2", []string{"keep = 2", "average = 0"}},
 		{"preset = multi30k", "-joint=false", []string{"tie = decoder", "output-bias = false"}},
 		{"preset = multi30k", "-tie none", []string{"output-bias = true"}},
 		{"preset = base", "-preset tiny", []string{"preset = tiny", "d-model = 128"}},
@@ -141,14 +141,14 @@ func TestLayersOfSettings(t *testing.T) {
 func TestRecipeGoesOn(t *testing.T) {
 	src, tgt := toyCorpus(t)
 	m := filepath.Join(t.TempDir(), "m.safetensors")
-	args := []string{"train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "multi30k", "-vocab-size", "300", "-batch-tokens", "300", "-d-model", "32", "-valid-every", "0", "-factor", "2", "-decay-steps", "0", "-joint=false"}
+	args := []string{"train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "multi30k", "-vocab-size", "300", "-batch-tokens", "300", "-d-model", "32", "-valid-every", "0", "-factor", "2", "-cooldown", "0", "-joint=false"}
 	o := mustRun(t, "", append(args, "-steps", "2")...)
 	if !strings.Contains(o.stderr, "learning rate:    paper:") {
 		t.Errorf("standard error:\n%s", o.stderr)
 	}
 	mustRun(t, "", append(args, "-steps", "3", "-resume")...)
 	mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-o", m, "-steps", "4", "-resume")
-	mustFail(t, runTFM(t, "", append(args, "-steps", "5", "-resume", "-dropout", "0.2")...), 2, "-dropout 0.2 conflicts", "-dropout 0.15")
+	mustFail(t, runTFM(t, "", append(args, "-steps", "5", "-resume", "-dropout", "0.25")...), 2, "-dropout 0.25 conflicts", "-dropout 0.2")
 }
 
 func TestConfigErrors(t *testing.T) {
