@@ -49,11 +49,13 @@ type evaluation struct {
 // check reports wrong usage, and files that cannot be read or written.
 func (c *evaluation) check() error {
 	err := cmp.Or(
-		cli.UsageIf(c.src == "" || len(c.scores.References) == 0, "-src and -ref are needed"),
+		cli.UsageIf(c.scores.Named() && c.src != "", "either -src or -t"),
+		cli.UsageIf(!c.scores.Named() && (c.src == "" || len(c.scores.References) == 0), "-src and -ref are needed, or -t"),
 		c.scores.Check(),
 		settings.CheckSearch(*c.search),
 		c.model.Check(),
 	)
+	c.src = cmp.Or(c.src, c.scores.Source)
 	if err != nil || c.out == "" {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/scoring"
@@ -14,7 +15,9 @@ import (
 )
 
 func scoreCommand(f *cli.Flags) cli.Action {
-	c := scorer{Options: scoring.Flags(f)}
+	var c scorer
+	f.StringsVar(&c.files, "i", "`files` of translations").Alias("input").More(func(next string) bool { return !strings.HasPrefix(next, "-") })
+	c.Options = scoring.Flags(f)
 	c.PairedFlags(f)
 	f.Group("Output")
 	f.BoolVar(&c.sentence, "sentence", false, "print the scores of each line")
@@ -24,14 +27,20 @@ func scoreCommand(f *cli.Flags) cli.Action {
 // scorer is the command with its flags.
 type scorer struct {
 	*scoring.Options
+	files    []string // of -i
 	sentence bool
 }
 
 func (c *scorer) run(_ context.Context, args []string) error {
+	if len(c.References) == 0 && !c.Named() {
+		c.References = args // as sacreBLEU's arguments are
+	} else {
+		c.files = append(c.files, args...)
+	}
 	if err := c.Check(); err != nil {
 		return err
 	}
-	files, err := c.checkSystems(args)
+	files, err := c.checkSystems(c.files)
 	if err != nil {
 		return err
 	}
@@ -46,7 +55,9 @@ func (c *scorer) run(_ context.Context, args []string) error {
 	c.PrintTokenizer(refs)
 	switch {
 	case c.sentence:
-		fmt.Fprint(os.Stderr, c.SentenceColumns(len(refs)))
+		if !c.Bare {
+			fmt.Fprint(os.Stderr, c.SentenceColumns(len(refs)))
+		}
 		return c.WriteSentences(os.Stdout, systems[0].Hypotheses, refs)
 	case len(systems) > 1:
 		return c.WriteTable(os.Stdout, systems, refs)
@@ -70,6 +81,7 @@ func (c *scorer) checkSystems(files []string) ([]string, error) {
 	found := format.Count(len(systems), "file")
 	return systems, cmp.Or(
 		cli.UsageIf(c.sentence && len(systems) > 1, "-sentence: found %s of hypotheses, expected one, or none for standard input", found),
+		cli.UsageIf(c.Bare && len(systems) > 1, "-b: found %s of hypotheses, expected one, or none for standard input", found),
 		cli.UsageIf(c.sentence && c.Tests(), "-sentence excludes -confidence and -paired"),
 		cli.UsageIf(c.Compares() && len(systems) < 2, "-paired: found %s of hypotheses, expected at least 2, the first of the baseline", found),
 	)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -32,8 +33,8 @@ func TestEvalTokenize(t *testing.T) {
 			t.Errorf("-tokenize %s printed\n%swant %s and %s tokens", c.name, out, count(hyps), count(ref))
 		}
 	}
-	if out := eval(); !strings.Contains(out, "|tok:13a|") {
-		t.Errorf("without -tokenize: printed\n%swant tok:13a", out)
+	if o := mustRun(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", ref); !strings.Contains(o.stdout, "|tok:13a|") || strings.Contains(o.stderr, "BLEU") {
+		t.Errorf("without -tokenize: printed\n%s%swant tok:13a and no line about it", o.stdout, o.stderr)
 	}
 	chinese := write(t, "ref.zh", strings.Repeat("那只红色的狗看见了那棵树。\n", strings.Count(read(t, toy.testTgt), "\n")))
 	o := mustRun(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", chinese)
@@ -52,6 +53,15 @@ func TestEvalScoresAsScore(t *testing.T) {
 	if want := mustRun(t, "", append(append([]string{"score"}, flags...), hyps)...).stdout; eval != want {
 		t.Errorf("tfm eval printed\n%swant as tfm score\n%s", eval, want)
 	}
+	named := filepath.Dir(write(t, "newstest2017.en-de.de", read(t, toy.testTgt)))
+	if err := os.WriteFile(filepath.Join(named, "newstest2017.en-de.en"), []byte(read(t, toy.testSrc)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	bare := mustRun(t, "", "eval", "-model", m, "-t", "wmt17", "-l", "en-de", "-data", named, "-b", "-m", "bleu", "chrf").stdout
+	if want := mustRun(t, "", "score", "-ref", toy.testTgt, "-b", "-m", "bleu,chrf", hyps).stdout; bare != want {
+		t.Errorf("tfm eval -t printed %q, want as tfm score %q", bare, want)
+	}
+	mustFail(t, runTFM(t, "", "eval", "-model", m, "-t", "wmt17", "-l", "en-de", "-src", toy.testSrc), 2, "either -src or -t")
 	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-ref", write(t, "short", "a\n")), 1, "unequal line counts", toy.testSrc+" has 49")
 	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-chrf-words", "-1"), 2, `-chrf-words is -1, expected 0 to 100`)
 }

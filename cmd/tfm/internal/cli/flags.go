@@ -37,6 +37,8 @@ type Flag struct {
 	byModel     bool
 	byMachine   bool
 	choices     []string
+	aliases     []string
+	more        func(next string) bool // the argument is another value
 }
 
 // Common marks a flag that most people need: if a command has such flags, its help shows only them
@@ -71,6 +73,19 @@ func (g *Flag) Choices(values ...string) *Flag {
 	if g.placeholder == anyValue {
 		g.placeholder = "NAME"
 	}
+	return g
+}
+
+// Alias adds names that the help does not show.
+func (g *Flag) Alias(names ...string) *Flag {
+	g.aliases = names
+	return g
+}
+
+// More makes the flag take the arguments after its value as more values, up to the first for which
+// more is false.
+func (g *Flag) More(more func(next string) bool) *Flag {
+	g.more = more
 	return g
 }
 
@@ -196,9 +211,9 @@ func (f *Flags) Groups(do func(title string, flags []*Flag)) {
 	}
 }
 
-// Lookup returns the flag of that name, or nil.
+// Lookup returns the flag of that name or alias, or nil.
 func (f *Flags) Lookup(name string) *Flag {
-	i := slices.IndexFunc(f.list, func(g *Flag) bool { return g.Name == name })
+	i := slices.IndexFunc(f.list, func(g *Flag) bool { return g.Name == name || slices.Contains(g.aliases, name) })
 	if i < 0 {
 		return nil
 	}
@@ -319,6 +334,12 @@ func (f *Flags) parse(args []string) (operands []string, err error) {
 		}
 		if err := f.Set(name, value); err != nil {
 			return nil, err
+		}
+		for g.more != nil && len(args) > 0 && g.more(args[0]) {
+			if err := f.Set(name, args[0]); err != nil {
+				return nil, err
+			}
+			args = args[1:]
 		}
 	}
 	return operands, nil

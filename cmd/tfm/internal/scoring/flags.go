@@ -2,10 +2,12 @@ package scoring
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/settings"
@@ -15,6 +17,11 @@ import (
 // Options are the references of a test set and the settings of its scores.
 type Options struct {
 	References []string // files
+	Source     string   // file of the test set, if it has a name
+	testSet    testSet
+	given      func() map[string]string // flags of the command line
+
+	metrics []string // of -m
 
 	bleu   score.BLEU
 	chrf   score.CHRF
@@ -27,7 +34,8 @@ type Options struct {
 	trials     int
 	seed       uint64
 
-	width int // decimals of a printed score
+	width int  // decimals of a printed score
+	Bare  bool // print only the numbers
 	json  bool
 }
 
@@ -40,6 +48,13 @@ const (
 	maxResamples   = 1_000_000
 )
 
+// The metrics.
+const (
+	metricBLEU = "bleu"
+	metricCHRF = "chrf"
+	metricTER  = "ter"
+)
+
 // The tests of the difference between two systems.
 const (
 	noTest        = "none"
@@ -49,8 +64,20 @@ const (
 
 // Flags declares the flags of a command's scores.
 func Flags(f *cli.Flags) *Options {
-	o := &Options{trials: score.DefaultTrials, paired: noTest}
+	o := &Options{trials: score.DefaultTrials, paired: noTest, given: f.Given}
 	f.StringsVar(&o.References, "ref", "`file` with a reference translation of each line; repeat it for more references")
+	o.testSet.flags(f)
+	f.Group("Scores")
+	names := []string{metricBLEU, metricCHRF, metricTER}
+	f.Func("m", "`scores`: bleu, chrf, ter or several of them, such as bleu,ter (default bleu,chrf)", func(list string) error {
+		for name := range strings.SplitSeq(list, ",") {
+			if !slices.Contains(names, name) {
+				return errors.New("unknown")
+			}
+			o.metrics = append(o.metrics, name)
+		}
+		return nil
+	}).Choices(names...).Alias("metrics").More(func(next string) bool { return slices.Contains(names, next) })
 	f.Group("BLEU")
 	settings.TokenizeFlag(f, &o.bleu.Tokenizer)
 	f.BoolVar(&o.bleu.Lowercase, "lowercase", false, "ignore case in BLEU")
@@ -81,7 +108,8 @@ func Flags(f *cli.Flags) *Options {
 	f.IntVar(&o.resamples, "resamples", score.DefaultResamples, "resamples of a bootstrap").Range(1, maxResamples)
 	f.Uint64Var(&o.seed, "seed", score.DefaultSeed, "random seed; SACREBLEU_SEED of sacreBLEU")
 	f.Group("Output")
-	f.IntVar(&o.width, "width", 2, "decimals of a score").Range(0, maxWidth)
+	f.BoolVar(&o.Bare, "b", false, "print only the numbers, by default of BLEU with one decimal, as sacreBLEU does").Alias("score-only")
+	f.IntVar(&o.width, "width", 2, "decimals of a score; -w too").Range(0, maxWidth).Alias("w")
 	f.BoolVar(&o.json, "json", false, "print the scores as JSON")
 	return o
 }
@@ -114,13 +142,23 @@ func (o *Options) terFlags() []terFlag {
 func (o *Options) Check() error {
 	var needTER error
 	for _, t := range o.terFlags() {
-		needTER = cmp.Or(needTER, cli.UsageIf(*t.value && !o.useTER, "-%s needs -ter", t.name))
+		needTER = cmp.Or(needTER, cli.UsageIf(*t.value && !o.uses(metricTER), "-%s needs -ter or -m ter", t.name))
 	}
 	bleu := o.bleu
+	if o.Bare { // the defaults are sacreBLEU's
+		if _, ok := o.given()["width"]; !ok {
+			o.width = 1
+		}
+		if len(o.metrics) == 0 && !o.useTER {
+			o.metrics = []string{metricBLEU}
+		}
+	}
 	return cmp.Or(
+		o.findTestSet(),
 		cli.UsageIf(len(o.References) == 0, "-ref is missing"),
 		cli.UsageIf(slices.Contains(o.References, ""), "-ref \"\": expected a file"),
 		needTER,
+		cli.UsageIf(o.Bare && o.json, "either -b or -json"),
 		cli.UsageIf(o.trials != score.DefaultTrials && o.paired != randomization, "-trials needs -paired randomization"),
 		cli.UsageIf(o.resamples != score.DefaultResamples && !o.confidence && o.paired != bootstrap, "-resamples needs -confidence or -paired bootstrap"),
 		cli.UsageIf(bleu.SmoothValue > 0 && bleu.Smoothing != score.Floor && bleu.Smoothing != score.AddK, "-smooth-value needs -smooth floor or add-k"),
@@ -128,10 +166,13 @@ func (o *Options) Check() error {
 }
 
 // PrintTokenizer replaces -tokenize auto by the tokenizer that suits the references, and prints it
-// on standard error.
+// on standard error unless it is sacreBLEU's default.
 func (o *Options) PrintTokenizer(references [][]string) {
 	if t := &o.bleu.Tokenizer; *t == score.Auto {
 		*t = t.For(slices.Concat(references...))
+		if *t == score.Tok13a || !o.uses(metricBLEU) {
+			return
+		}
 		fmt.Fprintf(os.Stderr, "BLEU: -tokenize %v, chosen from the references\n", *t)
 	}
 }

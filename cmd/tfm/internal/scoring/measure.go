@@ -1,6 +1,7 @@
 package scoring
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -20,12 +21,25 @@ type measured struct {
 	results []score.Result
 }
 
-// metrics returns BLEU, chrF and, with -ter, TER.
-func (o *Options) metrics(sentence bool) []score.Metric {
-	bleu := o.bleu
-	bleu.EffectiveOrder = sentence
-	metrics := []score.Metric{bleu, o.chrf}
-	if o.useTER {
+// uses reports whether a metric is one of -m, which are BLEU and chrF by default, or TER with -ter.
+func (o *Options) uses(metric string) bool {
+	if metric == metricTER && o.useTER || slices.Contains(o.metrics, metric) {
+		return true
+	}
+	return len(o.metrics) == 0 && metric != metricTER
+}
+
+// chosen returns the metrics in use.
+func (o *Options) chosen(sentence bool) (metrics []score.Metric) {
+	if o.uses(metricBLEU) {
+		m := o.bleu
+		m.EffectiveOrder = sentence
+		metrics = append(metrics, m)
+	}
+	if o.uses(metricCHRF) {
+		metrics = append(metrics, o.chrf)
+	}
+	if o.uses(metricTER) {
 		metrics = append(metrics, o.ter)
 	}
 	return metrics
@@ -34,7 +48,7 @@ func (o *Options) metrics(sentence bool) []score.Metric {
 // measure computes the scores of the systems and the tests of the flags.
 func (o *Options) measure(systems []System, references [][]string) (all []measured) {
 	references = o.trim(references)
-	for _, metric := range o.metrics(false) {
+	for _, metric := range o.chosen(false) {
 		var statistics []*score.Statistics
 		for _, s := range systems {
 			statistics = append(statistics, score.Count(metric, o.trim([][]string{s.Hypotheses})[0], references...))

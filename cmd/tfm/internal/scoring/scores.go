@@ -11,8 +11,8 @@ import (
 	"tfm/text/score"
 )
 
-// WriteCorpus writes the scores of one system: two lines each, the score and its signature, or
-// sacreBLEU's JSON.
+// WriteCorpus writes the scores of one system: two lines each, the score and its signature, or with
+// -b only the number, or sacreBLEU's JSON.
 func (o *Options) WriteCorpus(w io.Writer, hyps []string, references [][]string) error {
 	metrics := o.measure([]System{{Hypotheses: hyps}}, references)
 	if o.json {
@@ -20,10 +20,15 @@ func (o *Options) WriteCorpus(w io.Writer, hyps []string, references [][]string)
 	}
 	for _, m := range metrics {
 		r := m.results[0]
-		line := fmt.Sprintf("%s = %v", m.metric, o.number(r.Score))
+		line := string(o.number(r.Score))
 		if i := o.interval(r); i != "" {
 			line += " (" + i + ")"
 		}
+		if o.Bare {
+			fmt.Fprintln(w, line)
+			continue
+		}
+		line = m.metric + " = " + line
 		if m.details != "" {
 			line += " " + m.details
 		}
@@ -34,7 +39,8 @@ func (o *Options) WriteCorpus(w io.Writer, hyps []string, references [][]string)
 	return nil
 }
 
-// writeCorpusJSON writes the scores as sacreBLEU's -f json does: with the fields of the signature.
+// writeCorpusJSON writes the scores as sacreBLEU's -f json does: with the fields of the signature,
+// and an array only of several.
 func (o *Options) writeCorpusJSON(w io.Writer, metrics []measured) error {
 	var scores []*ordered.Object
 	for _, m := range metrics {
@@ -51,6 +57,9 @@ func (o *Options) writeCorpusJSON(w io.Writer, metrics []measured) error {
 			s.Add(name, value)
 		}
 		scores = append(scores, s)
+	}
+	if len(scores) == 1 {
+		return writeJSON(w, scores[0])
 	}
 	return writeJSON(w, scores)
 }

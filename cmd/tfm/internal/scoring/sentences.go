@@ -9,13 +9,13 @@ import (
 	"tfm/text/score"
 )
 
-// WriteSentences writes a line for each hypothesis: its BLEU, with effective order, its chrF and,
-// with -ter, its TER, separated by tabs, or a JSON object of its number and these.
+// WriteSentences writes a line for each hypothesis: its scores, BLEU with effective order,
+// separated by tabs, or a JSON object of its number and these.
 func (o *Options) WriteSentences(w io.Writer, hyps []string, references [][]string) error {
 	var names []string
 	var columns [][]float64
 	hyps, references = o.trim([][]string{hyps})[0], o.trim(references)
-	for _, metric := range o.metrics(true) {
+	for _, metric := range o.chosen(true) {
 		s := score.Count(metric, hyps, references...)
 		names, columns = append(names, s.Name()), append(columns, s.SegmentScores())
 	}
@@ -43,7 +43,7 @@ func (o *Options) SentenceColumns(references int) string {
 	for i := range empty {
 		empty[i] = []string{""}
 	}
-	for i, metric := range o.metrics(true) {
+	for i, metric := range o.chosen(true) {
 		s := score.Count(metric, []string{""}, empty...)
 		fmt.Fprintf(&b, "column %d: %s %s\n", i+1, s.Name(), s.Result().Signature)
 	}
