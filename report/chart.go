@@ -23,7 +23,8 @@ type chart struct {
 	lo, hi int // steps at the left and the right edge
 	bottom float64
 	top    float64
-	log    bool // y is logarithmic
+	zero   bool // y begins at 0, unless values are negative
+	log    bool // y is logarithmic; before layout: if the values span a factor of more than 5
 }
 
 // series is one line of a chart.
@@ -75,9 +76,8 @@ func (c *chart) addNoisy(name, class string, l line) {
 }
 
 // layout computes scales, ticks, paths and the description for the steps lo to hi. All series must
-// have been added. With zero, y begins at 0. With log, y is logarithmic if the values span a factor
-// of more than 5.
-func (c *chart) layout(lo, hi int, zero, log bool) {
+// have been added.
+func (c *chart) layout(lo, hi int) {
 	c.lo, c.hi = lo, max(hi, lo+1)
 	bottom, top, minPositive := math.Inf(1), math.Inf(-1), math.Inf(1)
 	for _, s := range c.Series {
@@ -88,14 +88,14 @@ func (c *chart) layout(lo, hi int, zero, log bool) {
 			}
 		}
 	}
-	c.log = log && minPositive < math.Inf(1) && top/minPositive > 5
+	c.log = c.log && minPositive < math.Inf(1) && top/minPositive > 5
 	switch {
 	case c.log: // values ≤ 0 are drawn at the bottom
 		margin := math.Pow(top/minPositive, 0.04)
 		c.bottom, c.top = minPositive/margin, top*margin
 	case bottom == 0 && top == 0:
 		c.bottom, c.top = 0, 1
-	case zero && bottom >= 0:
+	case c.zero && bottom >= 0:
 		c.bottom, c.top = 0, top*1.05
 	default:
 		margin := (top - bottom) * 0.05

@@ -139,7 +139,7 @@ func TestLineOmitsNonFiniteValues(t *testing.T) {
 func TestLayoutOfZeros(t *testing.T) {
 	c := chart{Title: "BLEU"}
 	c.add("a", "a", 1, line{[]int{0, 5}, []float64{0, 0}})
-	c.layout(0, 5, false, false)
+	c.layout(0, 5)
 	if first, last := c.Y[0], c.Y[len(c.Y)-1]; first != (tick{100, "0"}) || last.Label != "1.0" && last.Label != "1" {
 		t.Errorf("ticks from %v to %v, want from 0 to 1", first, last)
 	}
@@ -148,9 +148,9 @@ func TestLayoutOfZeros(t *testing.T) {
 // Paths and ticks stay inside the chart.
 func TestLayoutStaysInside(t *testing.T) {
 	for _, log := range []bool{false, true} {
-		c := chart{Title: "t"}
+		c := chart{Title: "t", log: log}
 		c.add("a", "a", 1, line{[]int{0, 5, 10}, []float64{1, 1000, 10}})
-		c.layout(0, 10, false, log)
+		c.layout(0, 10)
 		if c.log != log {
 			t.Errorf("c.log = %v, want %v", c.log, log)
 		}

@@ -20,7 +20,7 @@ type comparison struct {
 	Name   string // of the other run
 	Text   string // the largest difference, in a sentence
 	Common int    // steps with finite losses in both runs
-	Charts []chart
+	Charts []*chart
 }
 
 // compare compares the losses of run r, named name, with those of o.
@@ -59,13 +59,13 @@ func compare(r *runlog.Run, name string, o Other) comparison {
 		end, _ := slices.BinarySearch(l.x, hi+1)
 		return line{l.x[first:end], l.y[first:end]}
 	}
-	both := chart{Title: "Loss", Unit: "nats per target token, both runs"}
+	both := &chart{Title: "Loss", Unit: "nats per target token, both runs"}
 	both.add(name, "a", 1, inRange(ours))
 	both.add(o.Name, "b dashed", 1, inRange(theirs))
-	both.layout(lo, hi, false, false)
-	difference := chart{Title: "Difference", Unit: "absolute difference of the losses"}
+	both.layout(lo, hi)
+	difference := &chart{Title: "Difference", Unit: "absolute difference of the losses", log: true}
 	difference.add("difference", "c", 1, differences)
-	difference.layout(lo, hi, false, true)
-	c.Charts = []chart{both, difference}
+	difference.layout(lo, hi)
+	c.Charts = []*chart{both, difference}
 	return c
 }

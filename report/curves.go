@@ -10,7 +10,7 @@ import (
 )
 
 // curves returns the charts that the log has values for.
-func curves(r *runlog.Run) []chart {
+func curves(r *runlog.Run) []*chart {
 	steps := func(value func(runlog.Step) runlog.Number) (l line) {
 		for _, s := range r.Steps {
 			l.add(s.Step, float64(value(s)))
@@ -27,13 +27,39 @@ func curves(r *runlog.Run) []chart {
 	percent := func(share runlog.Number) runlog.Number { return 100 * share }
 	const train, validation = "training", "validation"
 
-	var charts []chart
-	draw := func(c chart, zero, log bool) {
-		if len(c.Series) == 0 {
-			return
-		}
-		lo, hi := stepRange(r)
-		c.layout(lo, hi, zero, log)
+	loss := &chart{Title: "Loss", Unit: "label-smoothed, nats per target token"}
+	loss.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return s.Loss }))
+	loss.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return v.Loss }))
+
+	perplexities := &chart{Title: "Perplexity", Unit: "exp(NLL), per target token", log: true}
+	perplexities.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return perplexity(s.NLL) }))
+	perplexities.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return perplexity(v.NLL) }))
+
+	bleu := &chart{Title: "BLEU", Unit: "of the validation sentences", zero: true}
+	bleu.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return v.BLEU }))
+
+	accuracy := &chart{Title: "Accuracy", Unit: "% of target tokens that the model ranks first", zero: true}
+	accuracy.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return percent(s.Accuracy) }))
+	accuracy.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return percent(v.Accuracy) }))
+
+	kl := &chart{Title: "KL divergence", Unit: "between R-Drop's two copies, nats per target token", zero: true}
+	kl.addNoisy("KL", "a", steps(func(s runlog.Step) runlog.Number { return s.KL }))
+
+	rate := &chart{Title: "Learning rate", zero: true}
+	rate.add("learning rate", "a", 1, steps(func(s runlog.Step) runlog.Number { return s.Rate }))
+
+	norm := &chart{Title: "Gradient norm", Unit: "before clipping", log: true}
+	norm.addNoisy("L2 norm", "a", steps(func(s runlog.Step) runlog.Number { return s.GradNorm }))
+
+	speed := &chart{Title: "Speed", Unit: "tokens/s", zero: true}
+	speed.add("source", "c", 1, steps(func(s runlog.Step) runlog.Number { return s.SrcPerSec }))
+	speed.add("target", "a", 1, steps(func(s runlog.Step) runlog.Number { return s.TgtPerSec }))
+
+	charts := []*chart{loss, perplexities, bleu, accuracy, kl, rate, norm, speed}
+	charts = slices.DeleteFunc(charts, func(c *chart) bool { return len(c.Series) == 0 })
+	lo, hi := stepRange(r)
+	for _, c := range charts {
+		c.layout(lo, hi)
 		for _, s := range r.Starts {
 			if s.Step > 0 {
 				c.mark(s.Step, "resumed", fmt.Sprintf("resumed after step %s", format.Thousands(s.Step)))
@@ -42,44 +68,7 @@ func curves(r *runlog.Run) []chart {
 		for _, s := range evenly(r.Skipped, maxSkippedMarks) {
 			c.mark(s.Step, "skipped", fmt.Sprintf("step %s skipped: %s", format.Thousands(s.Step), s.Why))
 		}
-		charts = append(charts, c)
 	}
-
-	c := chart{Title: "Loss", Unit: "label-smoothed, nats per target token"}
-	c.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return s.Loss }))
-	c.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return v.Loss }))
-	draw(c, false, false)
-
-	c = chart{Title: "Perplexity", Unit: "exp(NLL), per target token"}
-	c.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return perplexity(s.NLL) }))
-	c.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return perplexity(v.NLL) }))
-	draw(c, false, true)
-
-	c = chart{Title: "BLEU", Unit: "of the validation sentences"}
-	c.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return v.BLEU }))
-	draw(c, true, false)
-
-	c = chart{Title: "Accuracy", Unit: "% of target tokens that the model ranks first"}
-	c.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return percent(s.Accuracy) }))
-	c.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return percent(v.Accuracy) }))
-	draw(c, true, false)
-
-	c = chart{Title: "KL divergence", Unit: "between R-Drop's two copies, nats per target token"}
-	c.addNoisy("KL", "a", steps(func(s runlog.Step) runlog.Number { return s.KL }))
-	draw(c, true, false)
-
-	c = chart{Title: "Learning rate"}
-	c.add("learning rate", "a", 1, steps(func(s runlog.Step) runlog.Number { return s.Rate }))
-	draw(c, true, false)
-
-	c = chart{Title: "Gradient norm", Unit: "before clipping"}
-	c.addNoisy("L2 norm", "a", steps(func(s runlog.Step) runlog.Number { return s.GradNorm }))
-	draw(c, false, true)
-
-	c = chart{Title: "Speed", Unit: "tokens/s"}
-	c.add("source", "c", 1, steps(func(s runlog.Step) runlog.Number { return s.SrcPerSec }))
-	c.add("target", "a", 1, steps(func(s runlog.Step) runlog.Number { return s.TgtPerSec }))
-	draw(c, true, false)
 	return charts
 }
 

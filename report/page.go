@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -24,14 +25,12 @@ var pageCSS string
 var pageJS string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"figure": func(n runlog.Number) string { return figure(float64(n)) },
-	"perplexity": func(n runlog.Number) string {
-		return figure(math.Exp(float64(n)))
-	},
-	"percent":  func(n runlog.Number) string { return known("%.1f %%", 100*n) },
-	"bleu":     func(n runlog.Number) string { return known("%.2f", n) },
-	"duration": func(n runlog.Number) string { return duration(float64(n)) },
-	"count":    func(n int) string { return format.Thousands(n) },
+	"figure":     func(n runlog.Number) string { return figure(float64(n)) },
+	"perplexity": func(n runlog.Number) string { return figure(math.Exp(float64(n))) },
+	"percent":    func(n runlog.Number) string { return known("%.1f %%", 100*n) },
+	"bleu":       func(n runlog.Number) string { return known("%.2f", n) },
+	"duration":   func(n runlog.Number) string { return duration(float64(n)) },
+	"count":      format.Thousands[int],
 }).Parse(pageHTML))
 
 // known formats n, or a NaN as a dash.
@@ -61,14 +60,13 @@ type view struct {
 	Data    data
 	Facts   []fact
 	Results []fact
-	Charts  []chart
+	Charts  []*chart
 
 	Settings    []fact
 	Comparisons []comparison
 	Histories   []history
 	Maps        []sentenceMaps
 	Rows        []runlog.Step // of the table of steps
-	Best        *runlog.Validation
 }
 
 // data is the data of page.js.
@@ -89,7 +87,7 @@ type sentenceMaps struct {
 
 // Write writes the page to w. It fails if a Sentence has fewer weights than tokens.
 func (p Page) Write(w io.Writer) error {
-	v := view{Page: p, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Charts: curves(p.Run), Histories: histories(p.Run), Best: p.Run.Best()}
+	v := view{Page: p, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Charts: curves(p.Run), Histories: histories(p.Run)}
 	v.Facts, v.Results, v.Settings = facts(p.Run), results(p.Run), settings(p.Run)
 	for _, o := range p.Others {
 		v.Comparisons = append(v.Comparisons, compare(p.Run, p.Name, o))
@@ -105,8 +103,8 @@ func (p Page) Write(w io.Writer) error {
 	for _, c := range v.Comparisons {
 		charts = append(charts, c.Charts...)
 	}
-	for i := range charts {
-		v.Data.Charts = append(v.Data.Charts, charts[i].points())
+	for _, c := range charts {
+		v.Data.Charts = append(v.Data.Charts, c.points())
 	}
 	var elapsed line
 	for _, s := range p.Run.Steps {
@@ -232,9 +230,8 @@ func settings(r *runlog.Run) []fact {
 	}
 	last := r.Starts[len(r.Starts)-1]
 	var facts []fact
-	for name, value := range last.Settings {
-		facts = append(facts, fact{Name: name, Value: value})
+	for _, name := range slices.Sorted(maps.Keys(last.Settings)) {
+		facts = append(facts, fact{Name: name, Value: last.Settings[name]})
 	}
-	slices.SortFunc(facts, func(a, b fact) int { return strings.Compare(a.Name, b.Name) })
 	return facts
 }

@@ -1,6 +1,10 @@
 package report
 
-import "tfm/train/runlog"
+import (
+	"slices"
+
+	"tfm/train/runlog"
+)
 
 // history is a validation sentence and its translations in the course of a run.
 type history struct {
@@ -21,14 +25,11 @@ const maxTranslations = 8
 // histories returns the sample translations of a run, one history for each sentence.
 func histories(r *runlog.Run) []history {
 	var all []history
-	index := map[[2]string]int{}
 	for _, v := range r.Validations {
 		for _, s := range v.Samples {
-			key := [2]string{s.Source, s.Reference}
-			i, ok := index[key]
-			if !ok {
+			i := slices.IndexFunc(all, func(h history) bool { return h.Source == s.Source && h.Reference == s.Reference })
+			if i < 0 {
 				i = len(all)
-				index[key] = i
 				all = append(all, history{Source: s.Source, Reference: s.Reference})
 			}
 			h := &all[i]

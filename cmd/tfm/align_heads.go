@@ -19,7 +19,7 @@ import (
 func alignHeadsCommand(f *cli.Flags) cli.Action {
 	var c alignHeads
 	c.model.PathFlag(f)
-	c.files = filter.CorpusFlags(f)
+	c.corpus = filter.CorpusFlags(f)
 	f.StringVar(&c.out, "o", "", "model `file` to write")
 	f.BoolVar(&c.force, "force", false, "replace an existing model")
 	cli.ThreadsFlag(f, &c.model.Threads)
@@ -28,15 +28,15 @@ func alignHeadsCommand(f *cli.Flags) cli.Action {
 
 // alignHeads is the command with its flags.
 type alignHeads struct {
-	model translator.Model
-	files *filter.Corpus
-	out   string
-	force bool
+	model  translator.Model
+	corpus *filter.Corpus
+	out    string
+	force  bool
 }
 
 func (c *alignHeads) run(ctx context.Context, _ []string) error {
-	output := cli.CheckModelOutput(c.out, c.force, append(c.files.Files(), c.model.Path)...)
-	if err := cmp.Or(c.files.Check(), output); err != nil {
+	output := cli.CheckModelOutput(c.out, c.force, append(c.corpus.Files().Paths(), c.model.Path)...)
+	if err := cmp.Or(c.corpus.Check(), output); err != nil {
 		return err
 	}
 	t, err := c.model.Open()
@@ -45,7 +45,7 @@ func (c *alignHeads) run(ctx context.Context, _ []string) error {
 	}
 	defer t.Close()
 	var pairs []text.Pair
-	for p, err := range c.files.Pairs() {
+	for p, err := range c.corpus.Files().Pairs() {
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (c *alignHeads) run(ctx context.Context, _ []string) error {
 	}
 	found, err := t.FindAlignHeads(ctx, pairs)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.files.Files()[0], err)
+		return fmt.Errorf("%s: %w", c.corpus.Files().Paths()[0], err)
 	}
 	h, err := model.LoadHeader(c.model.Path)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 func cleanCommand(f *cli.Flags) cli.Action {
 	c := cleaning{Options: clean.DefaultOptions()}
 	f.Group("Files")
-	c.files = filter.CorpusFlags(f)
+	c.corpus = filter.CorpusFlags(f)
 	f.StringVar(&c.out, "o", "", "`folder` to write the kept pairs to")
 	f.StringVar(&c.dropped, "dropped", "", "`file` to write the dropped pairs to, .gz too")
 	f.BoolVar(&c.dryRun, "dry-run", false, "count only")
@@ -33,7 +33,7 @@ func cleanCommand(f *cli.Flags) cli.Action {
 // cleaning is the command with its flags.
 type cleaning struct {
 	clean.Options
-	files        *filter.Corpus
+	corpus       *filter.Corpus
 	out, dropped string
 	dryRun       bool
 }
@@ -71,21 +71,21 @@ func (c *cleaning) faultFlags(f *cli.Flags) {
 // check reports wrong usage.
 func (c *cleaning) check() error {
 	err := cmp.Or(
-		c.files.Check(),
+		c.corpus.Check(),
 		settings.Error(c.Validate()),
 		cli.UsageIf(c.dryRun != (c.out == ""), "expected one of -o and -dry-run"),
-		c.files.CheckFiles(),
+		c.corpus.CheckFiles(),
 	)
 	if err != nil {
 		return err
 	}
-	return filter.CheckOutputs(c.out, c.outputs(), c.files.Files())
+	return filter.CheckOutputs(c.out, c.outputs(), c.corpus.Files().Paths())
 }
 
 // outputs returns the files that the command writes, the dropped pairs last.
 func (c *cleaning) outputs() (paths []string) {
 	if c.out != "" {
-		paths = c.files.Outputs(c.out)
+		paths = c.corpus.Outputs(c.out)
 	}
 	if c.dropped != "" {
 		paths = append(paths, c.dropped)
@@ -99,7 +99,7 @@ func (c *cleaning) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	progress := terminal.NewProgress(os.Stderr)
-	c.Options.Progress = cleaningProgress(progress, c.files)
+	c.Options.Progress = cleaningProgress(progress, c.corpus)
 	var samples [clean.NumFaults]text.Pair // one of each fault
 	var report *clean.Report
 	err := filter.WriteFiles(c.outputs(), func(files []io.Writer) error {
@@ -108,9 +108,9 @@ func (c *cleaning) run(ctx context.Context, _ []string) error {
 			dropped, files = files[len(files)-1], files[:len(files)-1]
 		}
 		var err error
-		report, err = clean.Clean(ctx, c.files.RepairedPairs(), c.Options, func(p *text.RepairedPair, fault clean.Fault) error {
+		report, err = clean.Clean(ctx, c.corpus.Files().RepairedPairs(), c.Options, func(p *text.RepairedPair, fault clean.Fault) error {
 			if p.Columns != 2 && c.Keep[clean.Columns] {
-				return fmt.Errorf("%s:%d: found %s, expected 2: source, tab, target", c.files.Files()[0], p.Line, format.Count(p.Columns, "column"))
+				return fmt.Errorf("%s:%d: found %s, expected 2: source, tab, target", c.corpus.Files().Paths()[0], p.Line, format.Count(p.Columns, "column"))
 			}
 			if fault == clean.None {
 				if len(files) == 0 {
@@ -140,8 +140,8 @@ func (c *cleaning) run(ctx context.Context, _ []string) error {
 }
 
 // cleaningProgress returns a function that shows the progress, with the remaining time of a stage.
-func cleaningProgress(screen *terminal.Progress, files *filter.Corpus) func(clean.Progress) {
-	size := filter.TextSize(files.Files())
+func cleaningProgress(screen *terminal.Progress, corpus *filter.Corpus) func(clean.Progress) {
+	size := filter.TextSize(corpus.Files().Paths())
 	stage, start := clean.Stage(""), time.Now()
 	return func(p clean.Progress) {
 		now := time.Now()

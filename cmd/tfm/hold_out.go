@@ -20,7 +20,7 @@ import (
 func holdOutCommand(f *cli.Flags) cli.Action {
 	h := holdingOut{HoldOutOptions: clean.DefaultHoldOutOptions()}
 	f.Group("Files")
-	h.files = filter.CorpusFlags(f)
+	h.corpus = filter.CorpusFlags(f)
 	f.StringVar(&h.out, "o", "", "`folder` to write to")
 	f.StringVar(&h.removed, "removed", "", "`file` to write the removed pairs to, .gz too")
 	f.Group("Sets")
@@ -34,44 +34,43 @@ func holdOutCommand(f *cli.Flags) cli.Action {
 // holdingOut is the command with its flags.
 type holdingOut struct {
 	clean.HoldOutOptions
-	files        *filter.Corpus
+	corpus       *filter.Corpus
 	out, removed string
 }
 
 // check reports wrong usage.
 func (h *holdingOut) check() error {
 	err := cmp.Or(
-		h.files.Check(),
+		h.corpus.Check(),
 		cli.UsageIf(h.out == "", "-o is missing"),
 		settings.Error(h.Validate()),
-		h.files.CheckFiles(),
+		h.corpus.CheckFiles(),
 	)
 	if err != nil {
 		return err
 	}
 	paths, _ := h.outputs()
-	return filter.CheckOutputs(h.out, paths, h.files.Files())
+	return filter.CheckOutputs(h.out, paths, h.corpus.Files().Paths())
 }
 
 // setNames are the names of the files of the sets. A set without pairs has no file.
 var setNames = map[clean.Set]string{clean.Train: "train", clean.Valid: "valid", clean.Test: "test"}
 
-// outputs returns the files that the command writes, and the range of those of each set.
-func (h *holdingOut) outputs() (paths []string, ranges map[clean.Set][2]int) {
-	ranges = map[clean.Set][2]int{}
+// outputs returns the files that the command writes, and the index of the first one of each set.
+func (h *holdingOut) outputs() (paths []string, first map[clean.Set]int) {
+	first = map[clean.Set]int{}
 	for _, set := range []clean.Set{clean.Train, clean.Valid, clean.Test} {
 		if set == clean.Valid && h.Valid == 0 || set == clean.Test && h.Test == 0 {
 			continue
 		}
-		start := len(paths)
-		paths = append(paths, h.files.SetOutputs(h.out, setNames[set])...)
-		ranges[set] = [2]int{start, len(paths)}
+		first[set] = len(paths)
+		paths = append(paths, h.corpus.SetOutputs(h.out, setNames[set])...)
 	}
 	if h.removed != "" {
+		first[clean.Removed] = len(paths)
 		paths = append(paths, h.removed)
-		ranges[clean.Removed] = [2]int{len(paths) - 1, len(paths)}
 	}
-	return paths, ranges
+	return paths, first
 }
 
 // run writes the sets and prints their sizes.
@@ -83,19 +82,19 @@ func (h *holdingOut) run(ctx context.Context, _ []string) error {
 	h.Progress = func(reading, n int) {
 		screen.Update(time.Now(), fmt.Sprintf("reading %d: %s, %.0f s", reading, format.Count(n, "pair"), time.Since(start).Seconds()))
 	}
-	paths, ranges := h.outputs()
+	paths, first := h.outputs()
 	var report *clean.HoldOutReport
 	err := filter.WriteFiles(paths, func(files []io.Writer) error {
 		var err error
-		report, err = clean.HoldOut(ctx, h.files.Pairs(), h.HoldOutOptions, func(p text.Pair, set clean.Set, overlap clean.Overlap) error {
-			r, ok := ranges[set]
+		report, err = clean.HoldOut(ctx, h.corpus.Files().Pairs(), h.HoldOutOptions, func(p text.Pair, set clean.Set, overlap clean.Overlap) error {
+			i, ok := first[set]
 			switch {
 			case !ok:
 				return nil
 			case set == clean.Removed:
-				return filter.WriteDropped(files[r[0]], p, overlap.String())
+				return filter.WriteDropped(files[i], p, overlap.String())
 			}
-			return filter.WritePair(files[r[0]:r[1]], p)
+			return filter.WritePair(files[i:][:len(h.corpus.Files().Paths())], p)
 		})
 		return err
 	})

@@ -22,7 +22,7 @@ import (
 func shortlistCommand(f *cli.Flags) cli.Action {
 	c := shortlist{ShortlistOptions: translate.DefaultShortlistOptions()}
 	c.model.PathFlag(f)
-	c.files = filter.CorpusFlags(f)
+	c.corpus = filter.CorpusFlags(f)
 	f.StringVar(&c.out, "o", "", "model `file` to write")
 	f.BoolVar(&c.force, "force", false, "replace an existing model")
 	f.IntVar(&c.Best, "best", c.Best, "limit of the target pieces of a source piece")
@@ -35,20 +35,20 @@ func shortlistCommand(f *cli.Flags) cli.Action {
 // shortlist is the command with its flags.
 type shortlist struct {
 	translate.ShortlistOptions
-	model translator.Model
-	files *filter.Corpus
-	out   string
-	force bool
+	model  translator.Model
+	corpus *filter.Corpus
+	out    string
+	force  bool
 }
 
 // check reports wrong usage, and files that cannot be read or written.
 func (c *shortlist) check() error {
-	if err := cmp.Or(c.files.Check(), settings.Error(c.Validate()), c.model.Check()); err != nil {
+	if err := cmp.Or(c.corpus.Check(), settings.Error(c.Validate()), c.model.Check()); err != nil {
 		return err
 	}
 	return cmp.Or(
-		cli.CheckModelOutput(c.out, c.force, append(c.files.Files(), c.model.Path)...),
-		c.files.CheckFiles(),
+		cli.CheckModelOutput(c.out, c.force, append(c.corpus.Files().Paths(), c.model.Path)...),
+		c.corpus.CheckFiles(),
 	)
 }
 
@@ -74,7 +74,7 @@ func (c *shortlist) run(ctx context.Context, _ []string) error {
 	c.Progress = func(pass, passes, pairs int) {
 		p.Update(time.Now(), fmt.Sprintf("pass %d of %d: %s", pass, passes, format.Count(pairs, "pair")))
 	}
-	learned, err := translate.LearnShortlist(ctx, t, c.files.Pairs(), c.ShortlistOptions)
+	learned, err := translate.LearnShortlist(ctx, t, c.corpus.Files().Pairs(), c.ShortlistOptions)
 	p.Clear()
 	if err != nil {
 		return err

@@ -1,7 +1,11 @@
-// Package format formats numbers for people. It imports only the standard library.
+// Package format formats numbers and times for people. It imports only the standard library.
 package format
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Thousands returns n with commas between groups of three digits: 60,522,496.
 func Thousands[N int | int64](n N) string {
@@ -18,4 +22,12 @@ func Count(n int, noun string) string {
 		noun += "s"
 	}
 	return Thousands(n) + " " + noun
+}
+
+// Left returns a remaining time in seconds, or in minutes from one hour: "1m5s", "2h10m".
+func Left(d time.Duration) string {
+	if d < time.Hour {
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }

@@ -3,7 +3,6 @@ package filter
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"os"
 
 	"tfm/cmd/tfm/internal/cli"
@@ -32,7 +31,7 @@ func (c *Corpus) Check() error {
 
 // CheckFiles reports a file that cannot be read more than once.
 func (c *Corpus) CheckFiles() error {
-	for _, name := range c.Files() {
+	for _, name := range c.Files().Paths() {
 		if info, err := os.Stat(name); err != nil {
 			return err
 		} else if !info.Mode().IsRegular() {
@@ -43,21 +42,9 @@ func (c *Corpus) CheckFiles() error {
 }
 
 // Files returns the files.
-func (c *Corpus) Files() []string {
-	return c.corpus().Paths()
-}
-
-func (c *Corpus) corpus() text.Files {
+func (c *Corpus) Files() text.Files {
 	if c.tsv != "" {
 		return text.Files{Source: c.tsv}
 	}
 	return text.Files{Source: c.src, Target: c.tgt}
-}
-
-// Pairs reads the files each time that it is iterated.
-func (c *Corpus) Pairs() iter.Seq2[text.Pair, error] { return c.corpus().Pairs() }
-
-// RepairedPairs reads the files each time that it is iterated, and repairs pairs.
-func (c *Corpus) RepairedPairs() iter.Seq2[text.RepairedPair, error] {
-	return c.corpus().RepairedPairs()
 }

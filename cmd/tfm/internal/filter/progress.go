@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"tfm/cmd/tfm/internal/terminal"
@@ -98,20 +97,12 @@ func (p *Progress) state(elapsed time.Duration) string {
 // 0.
 func Remaining(elapsed time.Duration, done float64) string {
 	done = min(1, done)
-	return fmt.Sprintf("%.1f%%, %s left", 100*done, rough(time.Duration(float64(elapsed)*(1-done)/done)))
+	return fmt.Sprintf("%.1f%%, %s left", 100*done, format.Left(time.Duration(float64(elapsed)*(1-done)/done)))
 }
 
 // speed formats the lines a second.
 func (p *Progress) speed(elapsed time.Duration) string {
 	return fmt.Sprintf("%.1f", float64(p.lines)/max(elapsed.Seconds(), 1e-3))
-}
-
-// rough formats a duration, in minutes from one hour.
-func rough(d time.Duration) string {
-	if d < time.Hour {
-		return d.Round(time.Second).String()
-	}
-	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }
 
 // Share prints a line of a table: n things, and their share of all.

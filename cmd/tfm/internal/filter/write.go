@@ -20,7 +20,7 @@ import (
 // train.txt.tgt.
 func (c *Corpus) Outputs(dir string) []string {
 	var names []string
-	for _, path := range c.Files() {
+	for _, path := range c.Files().Paths() {
 		names = append(names, filepath.Base(path))
 	}
 	if len(names) == 2 && names[0] == names[1] {
@@ -34,7 +34,7 @@ func (c *Corpus) Outputs(dir string) []string {
 // c, or with .src and .tgt if they are equal.
 func (c *Corpus) SetOutputs(dir, set string) []string {
 	var names, zipped []string
-	for _, path := range c.Files() {
+	for _, path := range c.Files().Paths() {
 		name, gz := cutGzip(filepath.Base(path))
 		names, zipped = append(names, filepath.Ext(name)), append(zipped, gz)
 	}

@@ -153,7 +153,7 @@ func (d *data) lengths() {
 // repeated warns of many repetitions.
 func (d *data) repeated() {
 	if d.Repeated() > maxRepeated {
-		d.warn("%.0f%% of the training pairs repeat another pair%s", 100*d.Repeated(), remedy("keep one of each", unique(d.Train)))
+		d.warn("%.0f%% of the training pairs repeat another pair%s", 100*d.Repeated(), remedy("keep one of each", unique, d.Train))
 	}
 }
 
@@ -164,13 +164,13 @@ func (d *data) overlap() {
 	switch {
 	case h != nil && h.Repeated > 0:
 		d.warn("%s of %s held-out pairs are also training pairs%s%s",
-			format.Thousands(h.Repeated), format.Thousands(n), tooGood, remedy("keep one of each", unique(d.Train)))
+			format.Thousands(h.Repeated), format.Thousands(n), tooGood, remedy("keep one of each", unique, d.Train))
 	case h != nil && h.Near > 0:
 		d.warn("%s of %s held-out pairs have the source or the target of a training pair, up to case, digits and punctuation, "+
 			"as most pairs do%s", format.Thousands(h.Near), format.Thousands(n), tooGood)
 	case v != nil && share(v.Overlap.Pairs, n) > maxOverlap:
 		d.warn("%s of %s validation pairs are also training pairs%s%s",
-			format.Thousands(v.Overlap.Pairs), format.Thousands(n), tooGood, remedy("leave them out of the training", without(d.Train, d.Valid)))
+			format.Thousands(v.Overlap.Pairs), format.Thousands(n), tooGood, remedy("leave them out of the training", without, d.Train, d.Valid))
 	case v != nil && share(v.Overlap.Sources, n) > maxSourceOverlap:
 		d.warn("the sources of %s of %s validation pairs are also training sources, with other translations%s",
 			format.Thousands(v.Overlap.Sources), format.Thousands(n), tooGood)
@@ -185,30 +185,23 @@ func (d *data) tiny() {
 	}
 }
 
-// remedy returns the end of a warning with a command that has a purpose, "" without a command.
-func remedy(purpose, command string) string {
-	if command == "" {
-		return ""
-	}
-	return fmt.Sprintf("; to %s: %s > clean.tsv, then -tsv clean.tsv", purpose, command)
-}
+// Shell commands that print pairs, from commands that print the pairs of files.
+const (
+	unique  = "%s | awk '!seen[$0]++'" // without repetitions
+	without = "%s | grep -vxFf <(%s)"  // those of the first that are not in the second
+)
 
-// unique returns a shell command that prints the pairs without repetitions, "" if they are not in
-// files.
-func unique(t *corpus.Text) string {
-	if lines(t) == "" {
-		return ""
+// remedy returns the end of a warning with a command, made of those that print texts, and its
+// purpose. It is "" unless the texts are in files.
+func remedy(purpose, command string, texts ...*corpus.Text) string {
+	var printed []any
+	for _, t := range texts {
+		if len(t.Paths()) == 0 {
+			return ""
+		}
+		printed = append(printed, lines(t))
 	}
-	return lines(t) + " | awk '!seen[$0]++'"
-}
-
-// without returns a shell command that prints the pairs of t that are not in u, "" if they are not
-// in files.
-func without(t, u *corpus.Text) string {
-	if lines(t) == "" || lines(u) == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s | grep -vxFf <(%s)", lines(t), lines(u))
+	return fmt.Sprintf("; to %s: %s > clean.tsv, then -tsv clean.tsv", purpose, fmt.Sprintf(command, printed...))
 }
 
 // lines returns a shell command that prints the pairs as TSV, "" if they are not in files.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"tfm/cmd/tfm/internal/terminal"
@@ -243,11 +242,8 @@ func (j *Job) state(e train.Event) string {
 		s += fmt.Sprintf("  KL %.3f", e.KL)
 	}
 	s += fmt.Sprintf("  %s tokens/s", format.Thousands(int(e.TokensPerSec())))
-	switch {
-	case e.Left >= time.Hour:
-		s += "  " + strings.TrimSuffix(e.Left.Round(time.Minute).String(), "0s") + " left"
-	case e.Left > 0:
-		s += "  " + e.Left.Round(time.Second).String() + " left"
+	if e.Left > 0 {
+		s += "  " + format.Left(e.Left) + " left"
 	}
 	return s
 }
