@@ -63,7 +63,7 @@ func newTokenizer(merges []pair) (*Tokenizer, error) {
 		b.pieces = append(b.pieces, b.pieces[m.left]+b.pieces[m.right])
 	}
 	b.cache.init()
-	b.encoders.New = func() any { return &wordEncoder{candidates: heap.Min()} }
+	b.encoders.New = func() any { return &wordEncoder{candidates: heap.Keys()} }
 	return b, nil
 }
 
@@ -150,9 +150,9 @@ func (t *Tokenizer) Piece(id int32) string {
 type wordEncoder struct {
 	text    []byte
 	symbols []symbol
-	// candidates are merges of a symbol and its successor: id<<32 | index of the symbol.
-	candidates heap.Heap[uint64]
-	dropped    []uint64 // candidates that this step dropped
+	// candidates are merges of a symbol and its successor. Keys: id<<32 | index of the symbol.
+	candidates heap.Heap[struct{}]
+	dropped    []int64 // candidates that this step dropped
 }
 
 // symbol is an element of the word being encoded, in a list linked by index.
@@ -190,14 +190,14 @@ func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *dropo
 			return
 		}
 		if id, ok := b.merged[pair{s[at].id, s[s[at].next].id}]; ok {
-			e.candidates.Push(uint64(id)<<32 | uint64(at))
+			e.candidates.Push(int64(id)<<32|int64(at), struct{}{})
 		}
 	}
 	for i := range s {
 		propose(int32(i))
 	}
 	for e.candidates.Len() > 0 {
-		c := e.candidates.Pop() // the merge learned first, then the leftmost
+		c, _ := e.candidates.Pop() // the merge learned first, then the leftmost
 		id, at := int32(c>>32), int32(c)
 		next := s[at].next
 		if next == none || b.merges[id-firstMerge] != (pair{s[at].id, s[next].id}) {
@@ -216,7 +216,7 @@ func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *dropo
 		propose(s[at].prev)
 		propose(at)
 		for _, d := range e.dropped { // may be kept in the next step
-			e.candidates.Push(d)
+			e.candidates.Push(d, struct{}{})
 		}
 		e.dropped = e.dropped[:0]
 	}

@@ -97,8 +97,8 @@ type merger struct {
 	minCount   int64   // smallest count of a pair that is merged
 
 	pairs    map[pair]*occurrences
-	queue    heap.Heap[queuedPair]
-	newPairs []pair // added since the last merge
+	queue    heap.Heap[pair] // keys: minus an upper bound of the count
+	newPairs []pair          // added since the last merge
 }
 
 const gap = text.Pad
@@ -109,18 +109,8 @@ type occurrences struct {
 	at    []int32 // indices of the left symbols, ascending; some may be stale
 }
 
-// queuedPair is a pair in the queue, most frequent first, with an upper bound of its count.
-type queuedPair struct {
-	pair  pair
-	count int64
-}
-
-func (f queuedPair) before(g queuedPair) bool {
-	if f.count != g.count {
-		return f.count > g.count
-	}
-	return cmp.Or(f.pair.left-g.pair.left, f.pair.right-g.pair.right) < 0
-}
+// before reports whether p is merged before q if they are equally frequent.
+func (p pair) before(q pair) bool { return cmp.Or(p.left-q.left, p.right-q.right) < 0 }
 
 func newMerger(t *Trainer) *merger {
 	n := 1 + t.words.Size + len(t.words.Strings)
@@ -132,7 +122,7 @@ func newMerger(t *Trainer) *merger {
 		counts:   t.words.Counts,
 		minCount: 2 * t.Threshold(),
 		pairs:    make(map[pair]*occurrences),
-		queue:    heap.Heap[queuedPair]{Before: queuedPair.before},
+		queue:    heap.Heap[pair]{Before: pair.before},
 	}
 	for i := range n {
 		m.prev[i], m.next[i] = int32(i)-1, int32(i)+1
@@ -154,15 +144,15 @@ func newMerger(t *Trainer) *merger {
 // mostFrequent returns the most frequent pair, and false if its count is less than minCount.
 func (m *merger) mostFrequent() (pair, bool) {
 	for m.queue.Len() > 0 {
-		f := m.queue.Pop()
-		o := m.pairs[f.pair]
+		key, p := m.queue.Pop()
+		o := m.pairs[p]
 		switch {
 		case o == nil || o.count < m.minCount:
-			delete(m.pairs, f.pair)
-		case o.count < f.count:
-			m.queue.Push(queuedPair{f.pair, o.count})
+			delete(m.pairs, p)
+		case o.count < -key:
+			m.queue.Push(-o.count, p)
 		default:
-			return f.pair, true
+			return p, true
 		}
 	}
 	return pair{}, false
@@ -222,7 +212,7 @@ func (m *merger) enqueue() {
 		case o.count < m.minCount:
 			delete(m.pairs, p)
 		default:
-			m.queue.Push(queuedPair{p, o.count})
+			m.queue.Push(-o.count, p)
 		}
 	}
 	m.newPairs = m.newPairs[:0]

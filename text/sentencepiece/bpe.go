@@ -185,9 +185,9 @@ type bpeScratch struct {
 	symbols []bpeSymbol
 	origins map[int32][2]originSymbol // of unused pieces
 
-	// queue is a heap of rank<<32 | index. An element is stale if the symbol at index has
-	// another rank.
-	queue heap.Heap[uint64]
+	// queue has the keys rank<<32 | index. One is stale if the symbol at index has another
+	// rank.
+	queue heap.Heap[struct{}]
 }
 
 // bpeSymbol is an element of a list linked by index.
@@ -318,15 +318,15 @@ func (b *bpe) mergeQueued(symbols []bpeSymbol, sc *scratch, drop *dropout.Merges
 	sc.bpe.queue.Reset()
 	propose := func(i int32) {
 		if rank := b.propose(i, sc); rank != noRank {
-			sc.bpe.queue.Push(uint64(rank)<<32 | uint64(i))
+			sc.bpe.queue.Push(int64(rank)<<32|int64(i), struct{}{})
 		}
 	}
 	for i := range symbols[:len(symbols)-1] {
 		propose(int32(i))
 	}
 	for sc.bpe.queue.Len() > 0 {
-		top := sc.bpe.queue.Pop()
-		i := int32(uint32(top))
+		top, _ := sc.bpe.queue.Pop()
+		i := int32(top)
 		if symbols[i].rank != uint32(top>>32) {
 			continue // stale
 		}

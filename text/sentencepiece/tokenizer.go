@@ -108,7 +108,7 @@ func New(m *Model) (*Tokenizer, error) {
 
 func newTokenizer(m *Model) (*Tokenizer, error) {
 	t := &Tokenizer{model: m}
-	t.scratch.New = func() any { return &scratch{bpe: bpeScratch{origins: map[int32][2]originSymbol{}, queue: heap.Min()}} }
+	t.scratch.New = func() any { return &scratch{bpe: bpeScratch{origins: map[int32][2]originSymbol{}, queue: heap.Keys()}} }
 	if err := t.indexPieces(); err != nil {
 		return nil, err
 	}

@@ -106,9 +106,6 @@ func (t *trie) child(n *trieNode, c byte) *trieNode {
 func (t *trie) longest(s []byte) (length int, id int32) {
 	id = -1
 	n := &t.nodes[0]
-	if n.link == 0 {
-		return 0, id // no entries
-	}
 	for i, c := range s {
 		if n = t.child(n, c); n == nil {
 			break

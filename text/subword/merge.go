@@ -14,15 +14,15 @@ type encoder struct {
 	vocabulary *Vocabulary // nil without
 
 	symbols []symbol
-	queue   heap.Heap[uint64] // of rank<<32 | index of the left symbol
-	dropped []uint64          // in this step
-	next    []int32           // symbols that were merged in this step
-	list    []int             // ends of the segments
+	queue   heap.Heap[struct{}] // keys: rank<<32 | index of the left symbol
+	dropped []int64             // keys, in this step
+	next    []int32             // symbols that were merged in this step
+	list    []int               // ends of the segments
 	key     []byte
 }
 
 func newEncoder(c *Codes, v *Vocabulary) *encoder {
-	return &encoder{codes: c, vocabulary: v, queue: heap.Min()}
+	return &encoder{codes: c, vocabulary: v, queue: heap.Keys()}
 }
 
 // symbol is an element of a list linked by index.
@@ -103,17 +103,17 @@ func (e *encoder) merge(drop *dropout.Merges) {
 	for e.queue.Len() > 0 {
 		rank := int64(none)
 		e.next, e.dropped = e.next[:0], e.dropped[:0]
-		for e.queue.Len() > 0 && (rank == none || int64(e.queue.First()>>32) == rank) {
-			top := e.queue.Pop()
-			i := int32(uint32(top))
-			if m, ok := e.mergeAt(i); !ok || uint64(m.rank) != top>>32 {
+		for e.queue.Len() > 0 && (rank == none || e.queue.FirstKey()>>32 == rank) {
+			top, _ := e.queue.Pop()
+			i := int32(top)
+			if m, ok := e.mergeAt(i); !ok || int64(m.rank) != top>>32 {
 				continue // stale
 			}
 			if drop != nil && drop.Next() {
 				e.dropped = append(e.dropped, top)
 				continue
 			}
-			rank = int64(top >> 32)
+			rank = top >> 32
 			e.apply(i)
 			e.next = append(e.next, i)
 		}
@@ -127,7 +127,7 @@ func (e *encoder) merge(drop *dropout.Merges) {
 		}
 		if rank != none {
 			for _, d := range e.dropped {
-				e.queue.Push(d)
+				e.queue.Push(d, struct{}{})
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func (e *encoder) propose(i int32) {
 		return
 	}
 	if m, ok := e.mergeAt(i); ok {
-		e.queue.Push(uint64(m.rank)<<32 | uint64(uint32(i)))
+		e.queue.Push(int64(m.rank)<<32|int64(i), struct{}{})
 	}
 }
 

@@ -65,7 +65,7 @@ type joiner struct {
 	prev     []int32
 
 	pairs []joinedPair
-	queue heap.Heap[queuedPair]
+	queue heap.Heap[queuedPair] // keys: minus an upper bound of the count
 
 	// left and right are the pairs of each symbol with the one that join makes, which is their
 	// right or left symbol: unset, noPair, or a pair. touched lists the symbols that have one.
@@ -254,7 +254,7 @@ func (j *joiner) join(p int32, text string) {
 func (j *joiner) enqueue() {
 	for _, p := range j.created {
 		if d := &j.pairs[p]; d.count > 0 {
-			j.queue.Push(queuedPair{d.count, j.order(p), p})
+			j.queue.Push(-d.count, queuedPair{j.order(p), p})
 		}
 	}
 	j.created = j.created[:0]
@@ -264,13 +264,12 @@ func (j *joiner) enqueue() {
 // is empty. The counts in the queue are upper bounds, because those of a pair only fall.
 func (j *joiner) mostFrequent() (int32, bool) {
 	for j.queue.Len() > 0 {
-		q := j.queue.Pop()
+		key, q := j.queue.Pop()
 		switch d := &j.pairs[q.pair]; {
-		case d.count == q.count:
+		case d.count == -key:
 			return q.pair, true
 		case d.count > 0:
-			q.count = d.count
-			j.queue.Push(q)
+			j.queue.Push(-d.count, q)
 		}
 	}
 	return 0, false
@@ -286,19 +285,15 @@ func (j *joiner) order(p int32) uint64 {
 	return binary.BigEndian.Uint64(order[:])
 }
 
-// queuedPair is a pair in the queue, with an upper bound of its count.
+// queuedPair is a pair in the queue.
 type queuedPair struct {
-	count int64
 	order uint64
 	pair  int32
 }
 
-// before reports whether p is joined before q.
+// before reports whether p is joined before q if they are equally frequent.
 func (j *joiner) before(p, q queuedPair) bool {
-	switch {
-	case p.count != q.count:
-		return p.count > q.count
-	case p.order != q.order:
+	if p.order != q.order {
 		return p.order < q.order
 	}
 	if c := cmp.Compare(j.text(p.pair), j.text(q.pair)); c != 0 {
