@@ -25,6 +25,8 @@ var notRun = map[string]string{
 	"brew install":                "installs software",
 	"apt-get install":             "installs software",
 	"curl -L":                     "needs the network",
+	"sudo rm -rf /usr/local/go":   "removes an installed Go",
+	"sudo tar -C /usr/local":      "installs software",
 	"unzip":                       "the test makes the file that it unpacks",
 	"export PATH":                 "changes the shell",
 	"cd ":                         "every document has one folder here",
@@ -201,7 +203,8 @@ var inputs = map[string]func(i int) string{
 	"val.lc.norm.tok.de":              german,
 	"test_2016_flickr.lc.norm.tok.en": english,
 	"test_2016_flickr.lc.norm.tok.de": german,
-	"cmn.txt":                         manythings,
+	"cmn.txt":                         func(i int) string { return manythings(i, "%d只狗跑向%d只猫。") },
+	"deu.txt":                         func(i int) string { return manythings(i, "%d Hunde laufen zu %d Katzen.") },
 }
 
 // allEnglish and allGerman are lines that do not resemble each other.
@@ -211,22 +214,24 @@ func english(i int) string { return fmt.Sprintf("%d dogs run to %d cats .", i, i
 func german(i int) string  { return fmt.Sprintf("%d Hunde laufen zu %d Katzen .", i, i%7) }
 
 // manythings is a line of the files of manythings.org, which begin with a byte order mark. Lines i
-// and i+60 have the same English sentence.
-func manythings(i int) string {
+// and i+exampleLines/2 have the same English sentence; format is that of its translation.
+func manythings(i int, format string) string {
 	mark := ""
 	if i == 0 {
 		mark = "\uFEFF"
 	}
-	return mark + english(i%60) + fmt.Sprintf("\t%d只狗跑向%d只猫。\tCC-BY 2.0 (France)", i, i%7)
+	return mark + english(i%(exampleLines/2)) + fmt.Sprintf("\t"+format+"\tCC-BY 2.0 (France)", i, i%7)
 }
 
-// The split of the Chinese example keeps all translations of an English sentence in one part, in
-// any order of the lines, and the two sides of a part line by line.
-func TestSplitOfTheExample(t *testing.T) {
+// The splits of the examples keep all translations of an English sentence in one part, in any order
+// of the lines, and the two sides of a part line by line.
+func TestSplitsOfTheExamples(t *testing.T) {
 	if _, err := exec.LookPath("awk"); err != nil {
 		t.Skip("needs awk: ", err)
 	}
-	for _, document := range []string{"README.zh.md", "BENCHMARKS.md"} {
+	for document, corpus := range map[string]struct{ file, side string }{
+		"README.md": {"deu.txt", ".de"}, "README.zh.md": {"cmn.txt", ".zh"}, "BENCHMARKS.md": {"cmn.txt", ".zh"},
+	} {
 		dir, found := t.TempDir(), false
 		for _, command := range commandsOf(t, filepath.Join("../..", document)) {
 			if strings.HasPrefix(command, "awk ") {
@@ -241,12 +246,12 @@ func TestSplitOfTheExample(t *testing.T) {
 		partOf, pairs := map[string]string{}, map[string]bool{}
 		for _, part := range []string{"train", "valid", "test"} {
 			sides := [2][]string{}
-			for i, side := range []string{".en", ".zh"} {
+			for i, side := range []string{".en", corpus.side} {
 				text := strings.ReplaceAll(read(t, filepath.Join(dir, part+side)), "\uFEFF", "")
 				sides[i] = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 			}
 			if len(sides[0]) != len(sides[1]) {
-				t.Fatalf("%s: %s has %d English lines, %d Chinese", document, part, len(sides[0]), len(sides[1]))
+				t.Fatalf("%s: %s has %d English lines, %d of the other side", document, part, len(sides[0]), len(sides[1]))
 			}
 			for i, english := range sides[0] {
 				if other, ok := partOf[english]; ok && other != part {
@@ -260,7 +265,7 @@ func TestSplitOfTheExample(t *testing.T) {
 			t.Errorf("%s: the parts have %d different pairs, want %d", document, len(pairs), exampleLines)
 		}
 		for i := range exampleLines {
-			pair := strings.TrimPrefix(manythings(i), "\uFEFF")
+			pair := strings.TrimPrefix(inputs[corpus.file](i), "\uFEFF")
 			if pair = pair[:strings.LastIndex(pair, "\t")]; !pairs[pair] {
 				t.Errorf("%s: no part has the pair %q", document, pair)
 			}
@@ -269,7 +274,7 @@ func TestSplitOfTheExample(t *testing.T) {
 }
 
 // exampleLines is the number of lines of a file of inputs.
-const exampleLines = 120
+const exampleLines = 240
 
 // exports are the models of other systems that the documents' commands read, with their formats.
 var exports = map[string]string{"opus-mt-en-de": "marian-hf", "translate-en_de-1_0.argosmodel": "argos"}

@@ -27,16 +27,16 @@ func readFile(t *testing.T, name string) string {
 	return string(data)
 }
 
-// README.md shows how to translate and to train from Go by examples that go test runs, README.zh.md
-// how to translate.
-func TestReadmesShowTheExamples(t *testing.T) {
+// The READMEs show how to translate from Go, and go doc ./train/corpus how to train, by examples
+// that go test runs.
+func TestExamplesAreShown(t *testing.T) {
 	for _, x := range []struct {
 		file, function string
 		maxLines       int // of its body
-		readmes        []string
+		documents      []string
 	}{
 		{"translate/example_test.go", "Sentences", 10, []string{"README.md", "README.zh.md"}},
-		{"train/corpus/example_test.go", "Train", 25, []string{"README.md"}},
+		{"train/corpus/example_test.go", "Train", 26, []string{"train/corpus/doc.go"}},
 	} {
 		code := regexp.MustCompile(`(?ms)^func ` + x.function + `\(.*?^}\n`).FindString(readFile(t, x.file))
 		if code == "" {
@@ -46,9 +46,10 @@ func TestReadmesShowTheExamples(t *testing.T) {
 		if n := strings.Count(code, "\n") - 2; n > x.maxLines {
 			t.Errorf("%s of %s has %d lines, want at most %d", x.function, x.file, n, x.maxLines)
 		}
-		for _, readme := range x.readmes {
-			if !strings.Contains(readFile(t, readme), code) {
-				t.Errorf("%s does not show %s of %s:\n%s", readme, x.function, x.file, code)
+		for _, document := range x.documents {
+			shown := strings.ReplaceAll(readFile(t, document), "\n//\t", "\n")
+			if !strings.Contains(shown, code) {
+				t.Errorf("%s does not show %s of %s:\n%s", document, x.function, x.file, code)
 			}
 		}
 	}

@@ -5,6 +5,40 @@
 // of windows with BPE-dropout. A caller can choose its settings between the two; Read is both in
 // one call. The package imports train and the text packages.
 //
+// The example trains for two steps; it imports context, tfm/mat, tfm/model, tfm/train and
+// tfm/train/corpus.
+//
+//	func Train(ctx context.Context, src, tgt, path string) error {
+//		o := train.OptionsFor("demo")
+//		o.Steps, o.BatchTokens, o.Dir = 2, 300, path+".ckpt"
+//		pairs := corpus.Options{Train: corpus.Files(src, tgt), VocabSize: 300, Joint: true}
+//		c, err := corpus.Read(ctx, pairs, o)
+//		if err != nil {
+//			return err
+//		}
+//		defer c.Close()
+//		config, err := model.Preset("demo")
+//		if err != nil {
+//			return err
+//		}
+//		config.SrcVocab, config.TgtVocab = c.Vocab.Source.Size(), c.Vocab.Target.Size()
+//		m, err := model.New(config)
+//		if err != nil {
+//			return err
+//		}
+//		m.AllocForTraining()
+//		m.Init(o.Seed)
+//		pool := mat.NewPool(2)
+//		defer pool.Close()
+//		if _, err := train.Run(ctx, m, pool, c.Data, o, nil); err != nil {
+//			return err
+//		}
+//		file := model.File{Model: m, Tokenizers: c.Tokenizers, Decoding: o.Search.Decoding()}
+//		return file.Save(path)
+//	}
+//
+// The files:
+//
 //	text.go       Text: sentence pairs in two files, in one TSV, or in memory
 //	survey.go     Inspect: a Survey of a Text
 //	facts.go      Facts: counts, lengths and repetitions of pairs

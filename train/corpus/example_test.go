@@ -18,7 +18,8 @@ import (
 func Train(ctx context.Context, src, tgt, path string) error {
 	o := train.OptionsFor("demo")
 	o.Steps, o.BatchTokens, o.Dir = 2, 300, path+".ckpt"
-	c, err := corpus.Read(ctx, corpus.Options{Train: corpus.Files(src, tgt), VocabSize: 300, Joint: true}, o)
+	pairs := corpus.Options{Train: corpus.Files(src, tgt), VocabSize: 300, Joint: true}
+	c, err := corpus.Read(ctx, pairs, o)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,8 @@ func Train(ctx context.Context, src, tgt, path string) error {
 	if _, err := train.Run(ctx, m, pool, c.Data, o, nil); err != nil {
 		return err
 	}
-	return model.File{Model: m, Tokenizers: c.Tokenizers, Decoding: o.Search.Decoding()}.Save(path)
+	file := model.File{Model: m, Tokenizers: c.Tokenizers, Decoding: o.Search.Decoding()}
+	return file.Save(path)
 }
 
 func Example() {

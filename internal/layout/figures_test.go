@@ -1,0 +1,80 @@
+package layout
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// notMeasured are numbers of the READMEs that need not be in BENCHMARKS.md.
+var notMeasured = map[string]string{
+	"2017": "year of the paper",
+	"2.0":  "version of a licence",
+	"1.25": "version of Go",
+	"7.4":  "version of PowerShell",
+	"500":  "default of -save-every",
+}
+
+var (
+	notProse = regexp.MustCompile("(?ms)^```.*?^```$|`[^`]*`|\\]\\([^)]*\\)|<[^>]*>")
+	number   = regexp.MustCompile(`(?:^|[^\w.,-])(\d[\d,]*(?:\.\d+)?)`)
+	unit     = regexp.MustCompile(`^\)? ?(%|分钟|小时|秒|[A-Za-z]+)`)
+	inSeries = regexp.MustCompile(`^( to |[ ,/()、到]+)$`) // between numbers of one unit
+	units    = map[string]string{
+		"%": "%", "GB": "GB", "MB": "MB", "s": "s", "seconds": "s", "秒": "s", "h": "h", "hours": "h", "小时": "h",
+		"m": "min", "min": "min", "minutes": "min", "分钟": "min",
+	}
+)
+
+// figures returns the numbers of a text in the order of the text, those with a unit as "27 s". In
+// a series such as "0.12 / 0.07 GB" each number has the unit.
+func figures(text string) []string {
+	at := number.FindAllStringSubmatchIndex(text, -1)
+	found := make([]string, len(at))
+	u := ""
+	for i := len(at) - 1; i >= 0; i-- {
+		rest := text[at[i][3]:]
+		if i == len(at)-1 || !inSeries.MatchString(text[at[i][3]:at[i+1][2]]) {
+			u = ""
+		}
+		if m := unit.FindStringSubmatch(rest); m != nil && units[m[1]] != "" {
+			u = " " + units[m[1]]
+		}
+		found[i] = strings.TrimRight(text[at[i][2]:at[i][3]], ",") + u
+	}
+	return found
+}
+
+func TestFigures(t *testing.T) {
+	got := strings.Join(figures("| 0.12 / 0.07 GB | 9,420,800, int8 2.67 to 4.10 times 98.2% in 5 分钟"), "; ")
+	if want := "0.12 GB; 0.07 GB; 9,420,800; 2.67; 4.10; 98.2 %; 5 min"; got != want {
+		t.Errorf("figures = %s, want %s", got, want)
+	}
+}
+
+// Every figure of the READMEs is in BENCHMARKS.md, with the same unit.
+func TestFiguresAreMeasured(t *testing.T) {
+	measured, used := map[string]bool{}, map[string]bool{}
+	for _, f := range figures(readFile(t, "BENCHMARKS.md")) {
+		measured[f] = true
+		measured[strings.Fields(f)[0]] = true
+	}
+	for _, readme := range []string{"README.md", "README.zh.md"} {
+		found := figures(notProse.ReplaceAllString(readFile(t, readme), " "))
+		if len(found) < 40 {
+			t.Errorf("%s: found %d figures, want at least 40", readme, len(found))
+		}
+		for _, f := range found {
+			if notMeasured[f] != "" {
+				used[f] = true
+			} else if !measured[f] {
+				t.Errorf("%s: BENCHMARKS.md has no figure %s", readme, f)
+			}
+		}
+	}
+	for number, what := range notMeasured {
+		if !used[number] {
+			t.Errorf("no README has the number %s (%s)", number, what)
+		}
+	}
+}
