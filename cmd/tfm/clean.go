@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"tfm/cmd/tfm/internal/cli"
@@ -23,7 +24,7 @@ func cleanCommand(f *cli.Flags) cli.Action {
 	c.corpus = filter.CorpusFlags(f)
 	f.StringVar(&c.out, "o", "", "`folder` to write the kept pairs to")
 	f.StringVar(&c.dropped, "dropped", "", "`file` to write the dropped pairs to, .gz too")
-	f.BoolVar(&c.dryRun, "dry-run", false, "count only")
+	f.BoolVar(&c.dryRun, "dry-run", false, "count only, on standard output")
 	c.faultFlags(f)
 	f.Group("Machine")
 	cli.ThreadsFlag(f, &c.Threads)
@@ -102,7 +103,7 @@ func (c *cleaning) run(ctx context.Context, _ []string) error {
 	c.Options.Progress = cleaningProgress(progress, c.corpus)
 	var samples [clean.NumFaults]text.Pair // one of each fault
 	var report *clean.Report
-	err := filter.WriteFiles(c.outputs(), func(files []io.Writer) error {
+	err := filter.WriteFiles(c.out, c.outputs(), func(files []io.Writer) error {
 		var dropped io.Writer
 		if c.dropped != "" {
 			dropped, files = files[len(files)-1], files[:len(files)-1]
@@ -132,11 +133,18 @@ func (c *cleaning) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if progress.Width() == 0 {
+	output := os.Stderr
+	if c.dryRun { // the table is the result
+		output = os.Stdout
+	}
+	var table strings.Builder
+	screen := terminal.New(&table, terminal.Width(output))
+	if screen.Width() == 0 {
 		samples = [clean.NumFaults]text.Pair{}
 	}
-	printCleaned(progress, report, samples)
-	return nil
+	printCleaned(screen, report, samples)
+	_, err = output.WriteString(table.String())
+	return err
 }
 
 // cleaningProgress returns a function that shows the progress, with the remaining time of a stage.

@@ -84,7 +84,7 @@ func (h *holdingOut) run(ctx context.Context, _ []string) error {
 	}
 	paths, first := h.outputs()
 	var report *clean.HoldOutReport
-	err := filter.WriteFiles(paths, func(files []io.Writer) error {
+	err := filter.WriteFiles(h.out, paths, func(files []io.Writer) error {
 		var err error
 		report, err = clean.HoldOut(ctx, h.corpus.Files().Pairs(), h.HoldOutOptions, func(p text.Pair, set clean.Set, overlap clean.Overlap) error {
 			i, ok := first[set]

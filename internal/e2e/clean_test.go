@@ -104,12 +104,12 @@ func TestClean(t *testing.T) {
 		t.Errorf("%d lines\n%s", strings.Count(got, "\n"), o.stderr)
 	}
 	dry := mustRun(t, "", "clean", "-tsv", tsv, "-dry-run")
-	if dry.stderr != o.stderr {
-		t.Errorf("with -dry-run:\n%s\nwithout:\n%s", dry.stderr, o.stderr)
+	if dry.stdout != o.stderr || dry.stderr != "" {
+		t.Errorf("with -dry-run:\n%s%s\nwithout:\n%s", dry.stdout, dry.stderr, o.stderr)
 	}
 	o = mustRun(t, "", "clean", "-tsv", tsv, "-dry-run", "-empty=false", "-min-len", "0", "-markup=false", "-ratio", "0", "-misaligned", "0")
-	if strings.Contains(o.stderr, "empty") || strings.Contains(o.stderr, "markup") || strings.Contains(o.stderr, "judged") || !strings.Contains(o.stderr, count("kept", 592)) {
-		t.Errorf("with -empty=false -markup=false:\n%s", o.stderr)
+	if strings.Contains(o.stdout, "empty") || strings.Contains(o.stdout, "markup") || strings.Contains(o.stdout, "judged") || !strings.Contains(o.stdout, count("kept", 592)) {
+		t.Errorf("with -empty=false -markup=false:\n%s", o.stdout)
 	}
 	mustFail(t, runTFM(t, "", "clean", "-tsv", tsv, "-dry-run", "-columns=false"), 1, tsv+":601: found 3 columns, expected 2: source, tab, target")
 
@@ -132,8 +132,8 @@ func TestCleanHostile(t *testing.T) {
 	dropped := filepath.Join(t.TempDir(), "dropped.gz")
 	o := mustRun(t, "", "clean", "-src", src, "-tgt", tgt, "-dry-run", "-dropped", dropped)
 	for _, want := range []string{count("  invalid UTF-8", 1), count("  too short or too long", 1), count("  control characters", 2), count("kept", 2)} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("no %q:\n%s", want, o.stderr)
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no %q:\n%s", want, o.stdout)
 		}
 	}
 	short := write(t, "short", "ein Hund\nein Hund\n")
@@ -205,4 +205,28 @@ func TestHoldOut(t *testing.T) {
 	mustFail(t, runTFM(t, "", "hold-out", "-tsv", write(t, "train.tsv", "a\tb\n"), "-o", dir), 1, "found 1 of 1 pairs")
 	invalid := write(t, "x.tsv", "a\tb\n\xff\tc\n")
 	mustFail(t, runTFM(t, "", "hold-out", "-tsv", invalid, "-o", dir), 1, invalid+":2: invalid UTF-8")
+}
+
+// A command that fails leaves no new folder.
+func TestNoFolderAfterFailure(t *testing.T) {
+	tsv := write(t, "bad.tsv.gz", "no gzip")
+	src, short := write(t, "src", "a\nb\n"), write(t, "short", "a\n")
+	dir := t.TempDir()
+	out := filepath.Join(dir, "new", "folder")
+	for _, args := range [][]string{
+		{"clean", "-tsv", tsv, "-o", out},
+		{"clean", "-src", src, "-tgt", short, "-o", out},
+		{"clean", "-src", src, "-tgt", short, "-o", out, "-dropped", filepath.Join(dir, "missing", "file")},
+		{"hold-out", "-tsv", tsv, "-o", out},
+		{"hold-out", "-src", src, "-tgt", src, "-o", out},
+		{"export", "-format", "ctranslate2", "-o", out, src},
+		{"export", "-format", "argos", "-o", out, toyModel(t)},
+		{"train", "-src", src, "-tgt", short, "-o", filepath.Join(dir, "m.safetensors"), "-tensorboard", out},
+		{"report", "-run", dir, "-o", filepath.Join(out, "report.html")},
+	} {
+		mustFail(t, runTFM(t, "", args...), 1)
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%s left %v, %v", args[0], left, err)
+		}
+	}
 }

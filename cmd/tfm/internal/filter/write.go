@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,13 +63,33 @@ func inFolder(dir string, names []string) (paths []string) {
 	return paths
 }
 
-// CheckOutputs makes the folder of outputs, unless it is "" or exists, and reports outputs that
-// cannot be written or that would replace an input.
-func CheckOutputs(folder string, outputs, inputs []string) error {
-	if folder != "" {
-		if err := os.MkdirAll(folder, 0o777); err != nil {
-			return err
+// makeFolder makes a folder and its parents. undo removes those that it made, if they are empty.
+func makeFolder(dir string) (undo func(), err error) {
+	var made []string
+	dir = filepath.Clean(dir)
+	for d := dir; errors.Is(stat(d), fs.ErrNotExist); d = filepath.Dir(d) {
+		made = append(made, d)
+	}
+	undo = func() {
+		for _, d := range made {
+			os.Remove(d)
 		}
+	}
+	return undo, os.MkdirAll(dir, 0o777)
+}
+
+func stat(path string) error {
+	_, err := os.Stat(path)
+	return err
+}
+
+// CheckOutputs reports outputs in a folder that cannot be written or that would replace an input.
+// It leaves no new folder behind.
+func CheckOutputs(folder string, outputs, inputs []string) error {
+	undo, err := makeFolder(folder)
+	defer undo()
+	if err != nil {
+		return err
 	}
 	for i, path := range outputs {
 		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }
@@ -82,10 +103,17 @@ func CheckOutputs(folder string, outputs, inputs []string) error {
 	return nil
 }
 
-// WriteFiles replaces the files by the output of write, or leaves all unchanged if it fails. Those
-// whose names end in .gz are gzipped.
-func WriteFiles(paths []string, write func(files []io.Writer) error) error {
-	return writeFiles(paths, nil, write)
+// WriteFiles makes the folder and replaces the files by the output of write, or leaves all
+// unchanged if it fails. Files whose names end in .gz are gzipped.
+func WriteFiles(folder string, paths []string, write func(files []io.Writer) error) error {
+	undo, err := makeFolder(folder)
+	if err == nil {
+		err = writeFiles(paths, nil, write)
+	}
+	if err != nil {
+		undo()
+	}
+	return err
 }
 
 func writeFiles(paths []string, files []io.Writer, write func([]io.Writer) error) error {
