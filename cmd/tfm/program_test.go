@@ -81,3 +81,47 @@ func TestChoices(t *testing.T) {
 		t.Errorf("%d choices, want at least 100", choices)
 	}
 }
+
+// Settings that depend on the preset show no value as their default.
+func TestDefaultsOfPresets(t *testing.T) {
+	_, help, _ := runHere(t, t.Context(), "help", "train", "-all")
+	byPreset := map[string]bool{} // whether the help of a flag says so
+	for _, flag := range strings.Split(help, "\n  -")[1:] {
+		flag = strings.Join(strings.Fields(flag), " ")
+		name, _, _ := strings.Cut(flag, " ")
+		byPreset[name] = strings.Contains(flag, "(default depends on -preset)") || strings.Contains(flag, "(default chosen from")
+	}
+	values := map[string]string{}
+	for _, preset := range []string{"demo", "tiny", "small", "base", "big", "A1", "B1", "C1", "E"} {
+		_, config, _ := runHere(t, t.Context(), "train", "-preset", preset, "-src", "program_test.go", "-tgt", "program_test.go", "-dump-config")
+		for line := range strings.Lines(config) {
+			name, value, ok := strings.Cut(strings.TrimSpace(line), " = ")
+			if first, seen := values[name]; seen && value != first && name != "preset" && !byPreset[name] {
+				t.Errorf("-%s is %s with -preset %s and %s with demo, and tfm help train -all shows one default", name, value, preset, first)
+			} else if ok && !seen {
+				values[name] = value
+			}
+		}
+	}
+	if len(values) < 60 {
+		t.Errorf("%d settings, want at least 60", len(values))
+	}
+}
+
+// The flags of Marian, fairseq, sacreBLEU and OpenNMT lead to those of this program.
+func TestFlagsOfOthers(t *testing.T) {
+	for flags, command := range map[string]string{
+		"--train-sets -src, --valid-freq -valid-every, --learn-rate -lr, --after-epochs -steps, --mini-batch -batch-tokens, --enc-depth -encoder-layers": "train",
+		"--max-epoch -steps, --max-tokens -batch-tokens, --lr-scheduler -schedule, --learning_rate -lr, --warmup-updates -warmup, --Dropout -dropout":    "train",
+		"--beam-size -beam, --n-best -nbest, --mini-batch -batch, --lenpen -alpha, --sampling-topk -top-k, --num_beams -beam, --cpu-threads -threads":    "translate",
+		"-tok -tokenize, -lc -lowercase, -sl -sentence, --chrf-word-order -chrf-words, --paired-bs -paired":                                              "score",
+	} {
+		for _, pair := range strings.Split(flags, ", ") {
+			given, want, _ := strings.Cut(pair, " ")
+			_, _, got := runHere(t, t.Context(), command, given)
+			if end := "; did you mean \"" + want + "\"?\n"; !strings.HasSuffix(got, end) {
+				t.Errorf("tfm %s %s prints %q, want the end %q", command, given, got, end)
+			}
+		}
+	}
+}

@@ -85,7 +85,7 @@ func testProgram(act func(ctx context.Context, args []string) error) Program {
 				Setup: func(f *Flags) func(context.Context, []string) error {
 					f.Group("Numbers")
 					f.IntVar(new(int), "n", 7, "how `often`")
-					f.IntVar(new(int), "batch-size", 0, "lines; 0 is all").Common().ByPreset()
+					f.IntVar(new(int), "batch-size", 0, "lines; 0 is all").Common().Default("depends on -n")
 					f.Group("Kinds")
 					f.StringVar(new(string), "method", "exact", "method:\n  exact   slow\n  sample  fast").Choices("exact", "sample")
 					f.BoolVar(new(bool), "quiet", false, "print nothing")
@@ -173,7 +173,7 @@ func TestHelp(t *testing.T) {
 	_, common, _ := run(t, nil, "help", "perform")
 	if want := head + `
 Common flags:
-  -batch-size N           lines; 0 is all (default 0, depends on -preset)
+  -batch-size N           lines; 0 is all (default depends on -n)
 
 'prog help perform -all' shows all 6 flags.
 
@@ -189,7 +189,7 @@ A note.
 	want := head + `
 Numbers:
   -n OFTEN                how often (default 7)
-  -batch-size N           lines; 0 is all (default 0, depends on -preset)
+  -batch-size N           lines; 0 is all (default depends on -n)
 
 Kinds:
   -method NAME            method (default exact):
@@ -403,7 +403,7 @@ A detail.
 how often (default 7)
 .TP
 \fB\-batch\-size\fR \fIN\fR
-lines; 0 is all (default 0, depends on \-preset)
+lines; 0 is all (default depends on \-n)
 `
 	if code != 0 || !strings.HasPrefix(page, want) {
 		t.Errorf("code %d, page\n%s\nwant\n%s", code, page, want)

@@ -32,10 +32,7 @@ type Flag struct {
 	given       bool   // Set has been called
 	text        bool   // declared by StringVar
 	common      bool
-	byPreset    bool
-	chosen      bool
-	byModel     bool
-	byMachine   bool
+	defaultText string // of the default in the help; "" is its value
 	choices     []string
 	aliases     []string
 	more        func(next string) bool // the argument is another value
@@ -48,21 +45,9 @@ func (g *Flag) Common() *Flag {
 	return g
 }
 
-// ByPreset marks a flag whose default depends on the preset.
-func (g *Flag) ByPreset() *Flag {
-	g.byPreset = true
-	return g
-}
-
-// Chosen marks a flag whose default is chosen from the input.
-func (g *Flag) Chosen() *Flag {
-	g.chosen = true
-	return g
-}
-
-// ByModel marks a flag whose default is in the model file.
-func (g *Flag) ByModel() *Flag {
-	g.byModel = true
+// Default sets what the help shows as the default, of a flag whose default is not one value.
+func (g *Flag) Default(text string) *Flag {
+	g.defaultText = text
 	return g
 }
 
@@ -371,7 +356,6 @@ const maxThreads = 4096
 
 // ThreadsFlag declares -threads, whose default is the number of processors that Go uses.
 func ThreadsFlag(f *Flags, n *int) *Flag {
-	g := f.IntVar(n, "threads", runtime.GOMAXPROCS(0), "threads to compute on; results do not depend on them").Range(1, maxThreads)
-	g.byMachine = true
-	return g
+	g := f.IntVar(n, "threads", runtime.GOMAXPROCS(0), "threads to compute on; results do not depend on them")
+	return g.Range(1, maxThreads).Default("one for each processor")
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -123,23 +124,11 @@ func (g *Flag) usage() (kind, usage string) {
 		name, after, _ := strings.Cut(rest, "`")
 		kind, usage = strings.ToUpper(name), before+name+after
 	}
-	value := g.DefValue
-	switch {
-	case g.chosen:
-		value = "chosen from the corpus and -time"
-	case g.byModel:
-		value = "the model's"
-	case g.byMachine:
-		value = "one for each processor"
-	}
+	value := cmp.Or(g.defaultText, g.DefValue)
 	if slices.Contains([]string{"", "false", "0s"}, value) || value == "0" && !strings.Contains(usage, "; 0 is") {
 		return kind, usage
 	}
-	note := " (default " + value
-	if g.byPreset && !g.chosen {
-		note += ", depends on -preset"
-	}
-	note += ")"
+	note := " (default " + value + ")"
 	if head, list, ok := strings.Cut(usage, ":\n  "); ok {
 		return kind, head + note + ":\n  " + list
 	}

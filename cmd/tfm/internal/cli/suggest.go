@@ -8,9 +8,9 @@ import (
 )
 
 // Nearest returns the candidate that word probably means, or "" if none is near. In this order: the
-// candidate that word abbreviates; the one at the least edit distance, up to 1 (2 from six bytes, 3
-// from ten), preferably with the same first byte; the shortest that has word between its hyphens,
-// as batch-tokens has tokens; the only one that begins with word, of at least three bytes.
+// candidate that word is a synonym of; the one at the least edit distance, up to 1 (2 from six
+// bytes, 3 from ten), preferably with the same first byte; the shortest that has word between its
+// hyphens, as batch-tokens has tokens; the only one that begins with word, of at least three bytes.
 func Nearest(word string, candidates []string) string {
 	limit := 0
 	switch n := len(word); {
@@ -21,9 +21,12 @@ func Nearest(word string, candidates []string) string {
 	case n >= 3:
 		limit = 1
 	}
-	short := abbreviations[word]
-	if !slices.Contains(candidates, short) {
-		short = ""
+	word = strings.ReplaceAll(strings.ToLower(word), "_", "-")
+	synonym := ""
+	for name := range strings.FieldsSeq(synonyms[word]) {
+		if synonym == "" && slices.Contains(candidates, name) {
+			synonym = name
+		}
 	}
 	misspelt := least(candidates, func(c string) (rank int, ok bool) {
 		d := editDistance(word, c)
@@ -39,7 +42,7 @@ func Nearest(word string, candidates []string) string {
 	if len(begun) != 1 || len(word) < 3 {
 		begun = []string{""}
 	}
-	return cmp.Or(short, misspelt, part, begun[0])
+	return cmp.Or(synonym, misspelt, part, begun[0])
 }
 
 // least returns the first candidate of the least rank among those for which rank returns true, or
@@ -54,10 +57,31 @@ func least(candidates []string, rank func(c string) (int, bool)) (best string) {
 	return best
 }
 
-// abbreviations are flags by the words that they abbreviate.
-var abbreviations = map[string]string{
+// synonyms are flags by the names that other programs, or other words, give them. The first flag
+// that the command has counts.
+var synonyms = map[string]string{
 	"source": "src", "target": "tgt", "source-lang": "src-lang", "target-lang": "tgt-lang", "valid-source": "valid-src", "valid-target": "valid-tgt",
-	"out": "o", "output": "o", "reference": "ref",
+	"out": "o", "output": "o", "reference": "ref", "learning-rate": "lr", "train-steps": "steps", "num-beams": "beam",
+
+	// Marian
+	"train-sets": "src", "valid-sets": "valid-src", "vocabs": "vocab", "dim-vocabs": "vocab-size", "models": "model",
+	"valid-freq": "valid-every", "save-freq": "save-every", "after-epochs": "steps", "after-batches": "steps", "early-stopping": "patience",
+	"mini-batch": "batch-tokens batch", "mini-batch-words": "batch-tokens", "max-length": "max-len", "optimizer-delay": "accumulate", "cpu-threads": "threads",
+	"learn-rate": "lr", "lr-warmup": "warmup", "exponential-smoothing": "ema", "transformer-dropout": "dropout", "transformer-dropout-attention": "attention-dropout",
+	"dim-emb": "d-model", "transformer-dim-ffn": "d-ff", "transformer-heads": "heads", "enc-depth": "encoder-layers", "dec-depth": "decoder-layers",
+	"beam-size": "beam", "n-best": "nbest", "normalize": "alpha", "word-scores": "token-scores", "alignment": "align", "output-sampling": "sample",
+
+	// fairseq
+	"max-epoch": "steps", "max-update": "steps", "stop-time-hours": "time", "max-tokens": "batch-tokens", "batch-size": "batch-tokens batch",
+	"update-freq": "accumulate", "warmup-updates": "warmup", "lr-scheduler": "schedule", "adam-eps": "eps", "ema-decay": "ema",
+	"validate-interval": "valid-every", "validate-interval-updates": "valid-every", "save-interval": "save-every", "save-interval-updates": "save-every",
+	"keep-last-epochs": "keep", "restore-file": "resume", "finetune-from-model": "init", "tensorboard-logdir": "tensorboard",
+	"joined-dictionary": "joint", "share-all-embeddings": "tie", "activation-fn": "activation", "lenpen": "alpha", "sampling": "sample",
+	"sampling-topk": "top-k", "sampling-topp": "top-p", "no-repeat-ngram-size": "no-repeat", "print-alignment": "align",
+
+	// sacreBLEU
+	"tok": "tokenize", "lc": "lowercase", "sl": "sentence", "sentence-level": "sentence", "smooth-method": "smooth", "chrf-word-order": "chrf-words",
+	"chrf-char-order": "chrf-chars", "confidence-n": "resamples", "paired-bs": "paired", "paired-ar": "paired", "paired-bs-n": "resamples", "paired-ar-n": "trials",
 }
 
 // editDistance returns the least number of insertions, deletions, replacements and swaps of

@@ -13,24 +13,24 @@ const modelGroup = "Model"
 // ModelFlags declares the flags of a model's shape, with the values in c as defaults.
 func ModelFlags(f *cli.Flags, c *model.Config) {
 	f.Group(modelGroup)
-	f.IntVar(&c.DModel, "d-model", c.DModel, "model width, d").ByPreset()
-	f.IntVar(&c.Heads, "heads", c.Heads, "attention heads, h").ByPreset()
-	f.IntVar(&c.DK, "d-k", c.DK, "width of a query and a key in a head; 0 is d/h").ByPreset()
-	f.IntVar(&c.DV, "d-v", c.DV, "width of a value in a head; 0 is d/h").ByPreset()
-	f.IntVar(&c.DFF, "d-ff", c.DFF, "inner width of the feed-forward networks").ByPreset()
-	f.IntVar(&c.EncoderLayers, "encoder-layers", c.EncoderLayers, "encoder layers, N").ByPreset()
-	f.IntVar(&c.DecoderLayers, "decoder-layers", c.DecoderLayers, "decoder layers").ByPreset()
+	f.IntVar(&c.DModel, "d-model", c.DModel, "model width, d").Default(byPreset)
+	f.IntVar(&c.Heads, "heads", c.Heads, "attention heads, h").Default(byPreset)
+	f.IntVar(&c.DK, "d-k", c.DK, "width of a query and a key in a head; 0 is d/h").Default(byPreset)
+	f.IntVar(&c.DV, "d-v", c.DV, "width of a value in a head; 0 is d/h").Default(byPreset)
+	f.IntVar(&c.DFF, "d-ff", c.DFF, "inner width of the feed-forward networks").Default(byPreset)
+	f.IntVar(&c.EncoderLayers, "encoder-layers", c.EncoderLayers, "encoder layers, N").Default(byPreset)
+	f.IntVar(&c.DecoderLayers, "decoder-layers", c.DecoderLayers, "decoder layers").Default(byPreset)
 	f.StringVar(&c.Tie, "tie", c.Tie, "embeddings that share one matrix:\n"+
 		"  all      source, target and output projection, as in the paper\n"+
 		"  decoder  target and output projection\n"+
-		"  none").ByPreset().Choices(model.TieAll, model.TieDecoder, model.TieNone)
+		"  none").Default(byPreset).Choices(model.TieAll, model.TieDecoder, model.TieNone)
 	f.BoolVar(&c.OutputBias, "output-bias", c.OutputBias, "bias of the output projection; true with -tie none unless given")
 	f.TextVar(&c.Biases, "bias", c.Biases, "layers whose linear maps have a bias: all, ff (feed-forward), attention or none").Choices(names[model.Biases]()...)
 	f.TextVar(&c.Activation, "activation", c.Activation, "activation function of the feed-forward networks: relu, gelu, gelu-tanh or silu").Choices(names[model.Activation]()...)
 	f.TextVar(&c.Norm, "norm", c.Norm, "place of the norms:\n"+
 		"  post  after the residual connection, as in the paper\n"+
 		"  pre   before the sublayer\n"+
-		"  deep  as post, with the scales of DeepNorm").Choices(names[model.Placement]()...)
+		"  deep  as post, with the scales of DeepNorm").Choices(names[model.Placement]()...).Default(byPreset)
 	f.TextVar(&c.NormKind, "norm-kind", c.NormKind, "kind of norm:\n"+
 		"  layer     LayerNorm\n"+
 		"  unbiased  (x - mean)/(unbiased deviation + eps)\n"+
@@ -41,7 +41,7 @@ func ModelFlags(f *cli.Flags, c *model.Config) {
 		"  interleaved    alternating sines and cosines, as in the paper\n"+
 		"  halves         sines, then cosines\n"+
 		"  tensor2tensor  halves with rates 10000^(-i/(d/2-1))\n"+
-		"  learned        limits sentences to the longest in training").Choices(names[model.Positions]()...)
+		"  learned        limits sentences to the longest in training").Choices(names[model.Positions]()...).Default(byPreset)
 	f.IntVar(&c.FirstPosition, "first-position", c.FirstPosition, "first position of a sentence, 0 or 1")
 	f.Var((*cli.NotValue)(&c.Unscaled), "scale-embeddings", "multiply embeddings by sqrt(d)")
 }
@@ -50,10 +50,10 @@ func ModelFlags(f *cli.Flags, c *model.Config) {
 // in c as defaults.
 func RegularizationFlags(f *cli.Flags, c *model.Config) {
 	f.Group("Regularization")
-	f.Float32Var(&c.Dropout, "dropout", "dropout `probability` of embeddings and sublayer outputs").ByPreset()
+	f.Float32Var(&c.Dropout, "dropout", "dropout `probability` of embeddings and sublayer outputs").Default(byPreset)
 	f.Float32Var(&c.AttentionDropout, "attention-dropout", "dropout `probability` of attention weights")
 	f.Float32Var(&c.FFDropout, "ff-dropout", "dropout `probability` inside the feed-forward networks")
-	f.Float32Var(&c.LabelSmoothing, "label-smoothing", "`probability` that label smoothing spreads over other pieces").ByPreset()
+	f.Float32Var(&c.LabelSmoothing, "label-smoothing", "`probability` that label smoothing spreads over other pieces").Default(byPreset)
 	f.TextVar(&c.Smoothing, "smoothing-over", c.Smoothing, "pieces that label smoothing spreads over: others, or all including the right one (PyTorch)").Choices(names[model.Smoothing]()...)
 }
 

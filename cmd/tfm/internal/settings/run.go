@@ -64,6 +64,12 @@ func (r *Run) hold() (restore func()) {
 // basePreset is the preset that a recipe replaces.
 const basePreset = "tiny"
 
+// Defaults in the help, of flags whose default is not one value.
+const (
+	byPreset      = "depends on -preset"
+	chosenDefault = "chosen from the corpus and -time"
+)
+
 // DefaultModel is the model file of a command line that names none.
 const DefaultModel = "model.safetensors"
 
@@ -76,7 +82,7 @@ func NewRun(f *cli.Flags) *Run {
 	r.dataFlags(f)
 	optimizerFlags(f, &r.Options)
 	RegularizationFlags(f, &r.Config)
-	f.Lookup("dropout").Common().Chosen()
+	f.Lookup("dropout").Common().Default(chosenDefault)
 	trainingRegularizationFlags(f, &r.Options)
 	ModelFlags(f, &r.Config)
 	return r
@@ -108,18 +114,18 @@ func (r *Run) fileFlags(f *cli.Flags) {
 func (r *Run) courseFlags(f *cli.Flags) {
 	o := &r.Options
 	f.Group("End of the run")
-	f.IntVar(&o.Steps, "steps", o.Steps, "maximum number of steps; 0 is no maximum").Common()
+	f.IntVar(&o.Steps, "steps", o.Steps, "maximum number of steps; 0 is no maximum").Default(byPreset).Common()
 	f.DurationVar(&o.Time, "time", "maximum training `time`, such as 15m, time before a resume included; 0 is no maximum").Common()
 	f.IntVar(&o.Patience, "patience", o.Patience, "limit of validations in a row without a new best; 0 is none")
 
 	f.Group("Validation and checkpoints")
-	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none").Chosen()
+	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none").Default(chosenDefault)
 	TokenizeFlag(f, &o.Tokenize)
-	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 saves only the best and the last").ByPreset()
-	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, in addition to the best").ByPreset()
-	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints to average at the end; the mean is kept if it validates better; 0 is none").ByPreset()
+	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 saves only the best and the last").Default(byPreset)
+	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, in addition to the best").Default(byPreset)
+	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints to average at the end; the mean is kept if it validates better; 0 is none").Default(byPreset)
 	for _, g := range penaltyFlags(f, &o.Search, "divisor of the log-probability of a translation, recorded in the model for 'tfm translate'") {
-		g.ByPreset()
+		g.Default(byPreset)
 	}
 	f.StringVar(&r.TensorBoard, "tensorboard", "", "`folder` for TensorBoard event files: losses, rates, speeds, and histograms of each head's attention entropy; one folder a run")
 
@@ -138,9 +144,9 @@ func (r *Run) dataFlags(f *cli.Flags) {
 	f.Group("Vocabulary and batches")
 	f.StringVar(&r.Vocab, "vocab", "", "`file` of 'tfm vocab' or sentencepiece, model, or CODES,VOCABULARY of subword-nmt, whose tokenizers to use; without it tokenizers are trained. With -init it replaces the "+
 		"model's tokenizers: pieces that both have keep their embeddings")
-	f.IntVar(&r.VocabSize, "vocab-size", 8000, "vocabulary size: number of pieces of the tokenizer that is trained").Common().Chosen()
+	f.IntVar(&r.VocabSize, "vocab-size", 8000, "vocabulary size: number of pieces of the tokenizer that is trained").Common().Default(chosenDefault)
 	f.BoolVar(&r.Joint, "joint", true, "train one tokenizer for both sides; -joint=false: one for each")
-	f.IntVar(&o.BatchTokens, "batch-tokens", o.BatchTokens, "limit of target tokens in a batch").ByPreset()
+	f.IntVar(&o.BatchTokens, "batch-tokens", o.BatchTokens, "limit of target tokens in a batch").Default(byPreset)
 	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step; each token has the same weight")
 	f.IntVar(&o.MaxLen, "max-len", o.MaxLen, "limit of tokens on a side; longer pairs are skipped")
 	f.IntVar(&o.ShuffleWindow, "shuffle-window", o.ShuffleWindow, "pairs in memory that are shuffled together; a larger corpus is read again in each epoch, so "+
@@ -150,14 +156,14 @@ func (r *Run) dataFlags(f *cli.Flags) {
 // optimizerFlags declares the flags of the optimizer and the learning rate.
 func optimizerFlags(f *cli.Flags, o *train.Options) {
 	f.Group("Optimizer and learning rate")
-	f.StringVar(&o.Optimizer, "optimizer", o.Optimizer, "adam, adamw (weight decay), sgd (momentum), or muon (orthogonal updates of matrices, adam for all else)").Choices(train.OptimizerAdam, train.OptimizerAdamW, train.OptimizerSGD, train.OptimizerMuon)
+	f.StringVar(&o.Optimizer, "optimizer", o.Optimizer, "adam, adamw (weight decay), sgd (momentum), or muon (orthogonal updates of matrices, adam for all else)").Choices(train.OptimizerAdam, train.OptimizerAdamW, train.OptimizerSGD, train.OptimizerMuon).Default(byPreset)
 	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment")
 	f.Float64Var(&o.Beta2, "beta2", o.Beta2, "Adam's decay of the second moment")
 	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon")
 	f.Float64Var(&o.WeightDecay, "weight-decay", o.WeightDecay, fmt.Sprintf("weight decay of adamw, which is multiplied by the learning rate; with adamw %v unless given", usualWeightDecay))
-	f.Float64Var(&o.Momentum, "momentum", o.Momentum, fmt.Sprintf("momentum of sgd, or muon; with muon %v unless given", usualMuonMomentum))
+	f.Float64Var(&o.Momentum, "momentum", o.Momentum, fmt.Sprintf("momentum of sgd, or muon; with muon %v unless given", usualMuonMomentum)).Default(byPreset)
 	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov momentum in sgd")
-	f.Float64Var(&o.MuonScale, "muon-scale", o.MuonScale, fmt.Sprintf("root mean square of muon's update of a matrix at a learning rate of 1; with muon %v unless given", usualMuonScale))
+	f.Float64Var(&o.MuonScale, "muon-scale", o.MuonScale, fmt.Sprintf("root mean square of muon's update of a matrix at a learning rate of 1; with muon %v unless given", usualMuonScale)).Default(byPreset)
 	f.Float64Var(&o.ClipNorm, "clip-norm", o.ClipNorm, "limit of the gradient's norm; 0 is none")
 	f.StringVar(&o.OnNaN, "on-nan", o.OnNaN, "action on a loss or gradient that is NaN, infinite or too large: stop the run, or skip the update").Choices(train.OnNaNStop, train.OnNaNSkip)
 	f.StringVar(&o.Schedule, "schedule", o.Schedule, "learning rate after the warmup:\n"+
@@ -167,12 +173,12 @@ func optimizerFlags(f *cli.Flags, o *train.Options) {
 		"  cosine        half a cosine to -min-lr at -decay-steps\n"+
 		"  constant      -lr\n"+
 		"Unless given: linear with -decay-steps, else inverse-sqrt with -lr, else paper").
-		Choices(train.SchedulePaper, train.ScheduleInverseSqrt, train.ScheduleLinear, train.ScheduleCosine, train.ScheduleConstant)
-	f.Float64Var(&o.LR, "lr", o.LR, "peak learning rate; 0 is the paper's").ByPreset()
+		Choices(train.SchedulePaper, train.ScheduleInverseSqrt, train.ScheduleLinear, train.ScheduleCosine, train.ScheduleConstant).Default(byPreset)
+	f.Float64Var(&o.LR, "lr", o.LR, "peak learning rate; 0 is the paper's").Default(byPreset)
 	f.Float64Var(&o.Factor, "factor", o.Factor, "factor of the paper's learning rate")
-	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises to its peak").Chosen()
+	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises to its peak").Default(chosenDefault)
 	f.IntVar(&o.DecaySteps, "decay-steps", o.DecaySteps, "last step of the schedules linear and cosine")
-	f.Float64Var(&o.Cooldown, "cooldown", o.Cooldown, "`share` of the run, at its end, in which the learning rate of the schedules paper, inverse-sqrt and constant falls linearly to 0; 0 is none")
+	f.Float64Var(&o.Cooldown, "cooldown", o.Cooldown, "`share` of the run, at its end, in which the learning rate of the schedules paper, inverse-sqrt and constant falls linearly to 0; 0 is none").Default(byPreset)
 	f.Float64Var(&o.MinLR, "min-lr", o.MinLR, "final learning rate of the schedule cosine")
 }
 

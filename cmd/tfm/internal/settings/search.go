@@ -8,13 +8,13 @@ import (
 // SearchFlags declares the flags of a search, with a beam that is the command's.
 func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 	s := decode.DefaultOptions()
-	f.IntVar(&s.Beam, "beam", beam, "hypotheses kept at each decode step; 1 is greedy").ByModel()
+	f.IntVar(&s.Beam, "beam", beam, "hypotheses kept at each decode step; 1 is greedy").Default("the model's")
 	for _, g := range penaltyFlags(f, &s, "divisor of the log-probability") {
-		g.ByModel()
+		g.Default("the model's")
 	}
 	f.Float64Var(&s.Coverage, "coverage", 0, "weight of the coverage penalty of Wu et al. (2016): higher for translations that omit less of the source")
 	f.Float64Var(&s.Patience, "patience", 1, "a beam search ends after -beam times this many finished translations, or when no other can be the best")
-	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens").ByModel().Range(0, 1<<16-1)
+	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens").Default("the model's").Range(0, 1<<16-1)
 	return &s
 }
 
