@@ -205,12 +205,7 @@ type originSymbol struct{ symbol, length int32 }
 const none = -1
 
 // segment implements segmenter. It takes O(n log n) time for n characters.
-func (b *bpe) segment(dst []segment, s []byte, sc *scratch) []segment {
-	return b.segmentDropping(dst, s, sc, nil)
-}
-
-// segmentDropping is segment, without the merges that drop drops. drop may be nil.
-func (b *bpe) segmentDropping(dst []segment, s []byte, sc *scratch, drop *dropout.Merges) []segment {
+func (b *bpe) segment(dst []segment, s []byte, sc *scratch, drop *dropout.Merges) []segment {
 	if len(s) == 0 {
 		return dst
 	}
@@ -219,16 +214,7 @@ func (b *bpe) segmentDropping(dst []segment, s []byte, sc *scratch, drop *dropou
 	if b.unused {
 		clear(sc.bpe.origins)
 	}
-	// The queue is not worth its cost for a word.
-	const maxScan = 24
-	if len(symbols) <= maxScan && drop == nil {
-		for i := range symbols[:len(symbols)-1] {
-			b.propose(int32(i), sc)
-		}
-		b.mergeScanning(symbols, sc)
-	} else {
-		b.mergeQueued(symbols, sc, drop)
-	}
+	b.merge(&sc.bpe, drop)
 	for i := int32(0); i != none; i = symbols[i].next {
 		dst = b.appendPieces(dst, originSymbol{symbols[i].symbol, symbols[i].length}, sc)
 	}
@@ -261,25 +247,28 @@ func (b *bpe) split(s []byte, sc *bpeScratch) {
 	sc.symbols = list
 }
 
-// propose stores the merge of a symbol with the next one and returns its rank.
-func (b *bpe) propose(i int32, sc *scratch) uint32 {
+// propose stores the merge of a symbol with the next one and adds it to the queue.
+func (b *bpe) propose(i int32, sc *bpeScratch) {
 	if i == none {
-		return noRank
+		return
 	}
-	left := &sc.bpe.symbols[i]
+	left := &sc.symbols[i]
 	left.merge = merge{noRank, noSymbol}
 	if left.next == none {
-		return noRank
+		return
 	}
-	right := &sc.bpe.symbols[left.next]
+	right := &sc.symbols[left.next]
 	if left.fixed || right.fixed {
-		return noRank
+		return
 	}
 	left.merge = b.merges.find(left.symbol, right.symbol)
-	if b.unused && left.piece != noSymbol && b.t.model.Pieces[left.piece].Type == Unused {
-		sc.bpe.origins[left.piece] = [2]originSymbol{{left.symbol, left.length}, {right.symbol, right.length}}
+	if left.rank == noRank {
+		return
 	}
-	return left.rank
+	if b.unused && b.t.model.Pieces[left.piece].Type == Unused {
+		sc.origins[left.piece] = [2]originSymbol{{left.symbol, left.length}, {right.symbol, right.length}}
+	}
+	sc.queue.Push(int64(left.rank)<<32|int64(i), struct{}{})
 }
 
 // apply merges symbol i with the next one.
@@ -295,37 +284,15 @@ func (b *bpe) apply(i int32, symbols []bpeSymbol) {
 	right.rank = noRank
 }
 
-// mergeScanning applies all merges. Each step scans the list.
-func (b *bpe) mergeScanning(symbols []bpeSymbol, sc *scratch) {
-	for {
-		best, rank := int32(none), uint32(noRank)
-		for i := int32(0); i != none; i = symbols[i].next {
-			if symbols[i].rank < rank {
-				best, rank = i, symbols[i].rank
-			}
-		}
-		if best == none {
-			return
-		}
-		b.apply(best, symbols)
-		b.propose(symbols[best].prev, sc)
-		b.propose(best, sc)
+// merge applies the merges that drop does not drop. drop may be nil.
+func (b *bpe) merge(sc *bpeScratch, drop *dropout.Merges) {
+	symbols := sc.symbols
+	sc.queue.Reset()
+	for i := range symbols {
+		b.propose(int32(i), sc)
 	}
-}
-
-// mergeQueued applies the merges that drop does not drop. drop may be nil.
-func (b *bpe) mergeQueued(symbols []bpeSymbol, sc *scratch, drop *dropout.Merges) {
-	sc.bpe.queue.Reset()
-	propose := func(i int32) {
-		if rank := b.propose(i, sc); rank != noRank {
-			sc.bpe.queue.Push(int64(rank)<<32|int64(i), struct{}{})
-		}
-	}
-	for i := range symbols[:len(symbols)-1] {
-		propose(int32(i))
-	}
-	for sc.bpe.queue.Len() > 0 {
-		top, _ := sc.bpe.queue.Pop()
+	for sc.queue.Len() > 0 {
+		top, _ := sc.queue.Pop()
 		i := int32(top)
 		if symbols[i].rank != uint32(top>>32) {
 			continue // stale
@@ -335,8 +302,8 @@ func (b *bpe) mergeQueued(symbols []bpeSymbol, sc *scratch, drop *dropout.Merges
 			continue
 		}
 		b.apply(i, symbols)
-		propose(symbols[i].prev)
-		propose(i)
+		b.propose(symbols[i].prev, sc)
+		b.propose(i, sc)
 	}
 }
 

@@ -121,7 +121,7 @@ func (c *wordCache) lookup(word []byte) (*cachedWord, *atomic.Pointer[cachedWord
 }
 
 // encodeWords appends the file ids of a text word by word. It reports whether they are those of the
-// whole text; if not, what it appended is meaningless. drop is that of bpe.segmentDropping.
+// whole text; if not, what it appended is meaningless. drop is that of segmenter.
 func (t *Tokenizer) encodeWords(dst []int32, normal []byte, sc *scratch, drop *dropout.Merges) ([]int32, bool) {
 	start := len(dst)
 	sum := 0.0
@@ -143,7 +143,7 @@ func (t *Tokenizer) encodeWords(dst []int32, normal []byte, sc *scratch, drop *d
 			}
 			sum += math.Abs(float64(cached.score))
 		case cached == nil || drop != nil && drop.Any(int(cached.merges)):
-			sc.segments = t.bpe.segmentDropping(sc.segments[:0], word, sc, drop)
+			sc.segments = t.bpe.segment(sc.segments[:0], word, sc, drop)
 			dst = t.appendIDs(dst, start, sc.segments, word)
 			continue
 		}
@@ -167,7 +167,7 @@ func (t *Tokenizer) newCachedWord(word []byte, sc *scratch, slot *atomic.Pointer
 	if t.unigram != nil {
 		sc.segments, c.score, c.limit = t.unigram.segmentWord(sc.segments[:0], word, sc)
 	} else {
-		sc.segments = t.bpe.segment(sc.segments[:0], word, sc)
+		sc.segments = t.bpe.segment(sc.segments[:0], word, sc, nil)
 		c.merges = uint8(len(sc.bpe.symbols) - len(sc.segments))
 	}
 	ids := t.appendIDs(c.ids[:0], 0, sc.segments, word)

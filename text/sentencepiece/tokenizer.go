@@ -49,8 +49,9 @@ type Tokenizer struct {
 
 // segmenter splits normalized text into pieces.
 type segmenter interface {
-	// segment appends the pieces of s to dst.
-	segment(dst []segment, s []byte, sc *scratch) []segment
+	// segment appends the pieces of s to dst. BPE leaves out the merges that drop drops, none if it
+	// is nil.
+	segment(dst []segment, s []byte, sc *scratch, drop *dropout.Merges) []segment
 }
 
 // segment is a piece of normalized text.
@@ -319,11 +320,7 @@ func (t *Tokenizer) encodeNormal(dst []int32, normal []byte, sc *scratch, drop *
 			return all
 		}
 	}
-	if drop != nil {
-		sc.segments = t.bpe.segmentDropping(sc.segments[:0], normal, sc, drop)
-	} else {
-		sc.segments = t.segmenter.segment(sc.segments[:0], normal, sc)
-	}
+	sc.segments = t.segmenter.segment(sc.segments[:0], normal, sc, drop)
 	return t.appendIDs(dst, len(dst), sc.segments, normal)
 }
 
@@ -361,7 +358,7 @@ func (t *Tokenizer) EncodeRanges(dst []int32, ranges []text.Range, s string) ([]
 	defer t.release(sc)
 	sc.offsets = sc.offsets[:0]
 	sc.normal = t.normalizer.normalize(sc.normal[:0], &sc.offsets, s)
-	sc.segments = t.segmenter.segment(sc.segments[:0], sc.normal, sc)
+	sc.segments = t.segmenter.segment(sc.segments[:0], sc.normal, sc, nil)
 	firstID := len(dst)
 	at, begin := 0, 0 // offsets in sc.normal and in s
 	add := func(id int32, end int) {

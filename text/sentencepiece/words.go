@@ -1,11 +1,15 @@
 package sentencepiece
 
-import "bytes"
+import (
+	"bytes"
+
+	"tfm/text/internal/dropout"
+)
 
 // wordSegmenter makes a piece of each word: ▁ and the characters up to the next ▁.
 type wordSegmenter struct{ t *Tokenizer }
 
-func (w wordSegmenter) segment(dst []segment, s []byte, _ *scratch) []segment {
+func (w wordSegmenter) segment(dst []segment, s []byte, _ *scratch, _ *dropout.Merges) []segment {
 	for len(s) > 0 {
 		n := charLen(s[0])
 		for n < len(s) && !bytes.HasPrefix(s[n:], []byte(space)) {
@@ -21,7 +25,7 @@ func (w wordSegmenter) segment(dst []segment, s []byte, _ *scratch) []segment {
 // charSegmenter makes a piece of each character and of each user-defined symbol.
 type charSegmenter struct{ t *Tokenizer }
 
-func (c charSegmenter) segment(dst []segment, s []byte, _ *scratch) []segment {
+func (c charSegmenter) segment(dst []segment, s []byte, _ *scratch, _ *dropout.Merges) []segment {
 	for len(s) > 0 {
 		n, _ := c.t.normalizer.symbols.longest(s)
 		if n == 0 {
