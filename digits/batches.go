@@ -9,7 +9,7 @@ import (
 // batches returns the images of a set as batches, in memory that each batch reuses.
 type batches struct {
 	set    Set
-	order  []int32      // of the images in this epoch
+	order  []int        // of the images in this epoch
 	values [256]float32 // normalised value of each pixel value
 	shift  int          // see Recipe.Shift
 	random *rand.Rand   // nil before the first epoch: no shifts
@@ -20,12 +20,12 @@ type batches struct {
 // newBatches returns the batches of s, each of at most images images, in the set's order and
 // without shifts until deal is called.
 func newBatches(r Recipe, s Set, images int) *batches {
-	b := &batches{set: s, shift: r.Shift, order: make([]int32, s.Len()), x: mat.New(images*Side, Side), labels: make([]int32, images)}
+	b := &batches{set: s, shift: r.Shift, order: make([]int, s.Len()), x: mat.New(images*Side, Side), labels: make([]int32, images)}
 	for p := range b.values {
 		b.values[p] = float32((float64(p)/255 - r.Mean) / r.Scale)
 	}
 	for i := range b.order {
-		b.order[i] = int32(i)
+		b.order[i] = i
 	}
 	return b
 }
@@ -34,10 +34,7 @@ func newBatches(r Recipe, s Set, images int) *batches {
 // alone.
 func (b *batches) deal(seed uint64, epoch int) {
 	b.random = rand.New(rand.NewPCG(seed, uint64(epoch)))
-	for i := range b.order {
-		b.order[i] = int32(i)
-	}
-	b.random.Shuffle(len(b.order), func(i, j int) { b.order[i], b.order[j] = b.order[j], b.order[i] })
+	b.order = b.random.Perm(len(b.order))
 }
 
 // at returns the images [lo, hi) of the order, and their labels.
@@ -48,7 +45,7 @@ func (b *batches) at(lo, hi int) (mat.Matrix, []int32) {
 			down, right = b.random.IntN(2*b.shift+1)-b.shift, b.random.IntN(2*b.shift+1)-b.shift
 		}
 		b.labels[i] = b.set.Labels[image]
-		b.place(b.x.RowRange(i*Side, (i+1)*Side), b.set.Pixels[int(image)*pixels:][:pixels], down, right)
+		b.place(b.x.RowRange(i*Side, (i+1)*Side), b.set.Pixels[image*pixels:][:pixels], down, right)
 	}
 	return b.x.RowRange(0, (hi-lo)*Side), b.labels[:hi-lo]
 }

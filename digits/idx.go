@@ -2,6 +2,7 @@ package digits
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
@@ -70,9 +71,9 @@ func load(dir, name string) (Set, error) {
 // path and data.
 func readFile(dir, name string, shape ...int) (path string, data []byte, err error) {
 	path = filepath.Join(dir, name)
-	f, err := os.Open(path)
+	file, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if f, err = os.Open(path + ".gz"); errors.Is(err, fs.ErrNotExist) {
+		if file, err = os.ReadFile(path + ".gz"); errors.Is(err, fs.ErrNotExist) {
 			return "", nil, fmt.Errorf("%s: no such file, nor %s.gz", path, name)
 		}
 		path += ".gz"
@@ -80,12 +81,7 @@ func readFile(dir, name string, shape ...int) (path string, data []byte, err err
 	if err != nil {
 		return "", nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", nil, err
-	}
-	data, err = readIDX(f, info.Size(), shape)
+	data, err = readIDX(bytes.NewReader(file), int64(len(file)), shape)
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -146,13 +146,13 @@ func TestPlace(t *testing.T) {
 // The order of an epoch is a permutation that depends on the seed and the epoch.
 func TestDeal(t *testing.T) {
 	b := newBatches(Recipe{Scale: 1}, sample(30, 1), 8)
-	var orders [][]int32
+	var orders [][]int
 	for epoch := range 3 {
 		b.deal(1, epoch)
 		orders = append(orders, slices.Clone(b.order))
 		sorted := slices.Sorted(slices.Values(b.order))
 		for i, image := range sorted {
-			if int(image) != i {
+			if image != i {
 				t.Fatalf("epoch %d: images %v, want each once", epoch, sorted)
 			}
 		}

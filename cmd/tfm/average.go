@@ -36,10 +36,11 @@ type average struct {
 }
 
 func (a *average) run(ctx context.Context, paths []string) error {
-	if len(paths) == 0 {
-		return cli.Usagef("found no files, expected checkpoints or models to average")
-	}
-	if err := cli.CheckModelOutput(a.out, a.force, paths...); err != nil {
+	err := cmp.Or(
+		cli.UsageIf(len(paths) == 0, "found no files, expected checkpoints or models to average"),
+		cli.CheckModelOutput(a.out, a.force, paths...),
+	)
+	if err != nil {
 		return err
 	}
 	mean, config, err := readWithoutWeights(paths[0])

@@ -122,13 +122,13 @@ func (c *translation) run(ctx context.Context, files []string) error {
 	if c.sentences.Paragraphs && !c.form.JSON {
 		lines = filter.JoinParagraphs(lines)
 	}
-	p := newPrompt(files)
+	prompt := newPrompt(files)
 	if c.stream {
-		err = filter.Stream(ctx, os.Stdout, t, lines, o, func() { p.show("> ") })
-		p.show("\n")
+		err = filter.Stream(ctx, os.Stdout, t, lines, o, func() { prompt("> ") })
+		prompt("\n")
 		answers.warnings.Summarize()
 	} else {
-		err = answers.write(os.Stdout, t.Lines(ctx, lines, o), p)
+		err = answers.write(os.Stdout, t.Lines(ctx, lines, o), prompt)
 	}
 	return cmp.Or(err, done())
 }
@@ -156,22 +156,14 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 	return o, done, err
 }
 
-// prompt prints a prompt for each line, and the end of the last. It prints nothing unless standard
-// input is a terminal.
-type prompt bool
-
-func newPrompt(files []string) prompt {
-	p := prompt(len(files) == 0 && terminal.IsTerminal(os.Stdin))
-	if p {
-		fmt.Fprintln(os.Stderr, "Type a sentence; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
+// newPrompt returns a function that prints a prompt for each line, and the end of the last. It
+// prints nothing unless standard input is a terminal and the input.
+func newPrompt(files []string) (show func(string)) {
+	if len(files) > 0 || !terminal.IsTerminal(os.Stdin) {
+		return func(string) {}
 	}
-	return p
-}
-
-func (p prompt) show(s string) {
-	if p {
-		fmt.Fprint(os.Stderr, s)
-	}
+	fmt.Fprintln(os.Stderr, "Type a sentence; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
+	return func(s string) { fmt.Fprint(os.Stderr, s) }
 }
 
 // answerWriter writes the lines of a file or stream with their answers.
@@ -185,9 +177,20 @@ type answerWriter struct {
 
 // write writes each translated line at once. After all lines, the error is that of answers
 // or that there are lines without an answer.
-func (a *answerWriter) write(out io.Writer, answers iter.Seq2[[]translate.Line, error], p prompt) error {
-	err := a.writeLines(out, answers, p)
-	p.show("\n")
+func (a *answerWriter) write(out io.Writer, answers iter.Seq2[[]translate.Line, error], prompt func(string)) (err error) {
+	w := bufio.NewWriter(out)
+	prompt("> ")
+	for lines, failed := range answers {
+		for i := range lines {
+			a.add(w, &lines[i])
+		}
+		if err = cmp.Or(w.Flush(), failed); err != nil {
+			break
+		}
+		a.progress.Update()
+		prompt("> ")
+	}
+	prompt("\n")
 	a.progress.Screen.Clear()
 	a.warnings.Summarize()
 	if err != nil {
@@ -195,25 +198,6 @@ func (a *answerWriter) write(out io.Writer, answers iter.Seq2[[]translate.Line, 
 	}
 	a.progress.End()
 	return filter.Failed(a.failed, a.lines, "line", "translated")
-}
-
-func (a *answerWriter) writeLines(out io.Writer, answers iter.Seq2[[]translate.Line, error], p prompt) error {
-	w := bufio.NewWriter(out)
-	p.show("> ")
-	for lines, err := range answers {
-		for i := range lines {
-			a.add(w, &lines[i])
-		}
-		if e := w.Flush(); e != nil {
-			return e
-		}
-		if err != nil {
-			return err
-		}
-		a.progress.Update()
-		p.show("> ")
-	}
-	return nil
 }
 
 // add writes a line and its answer.

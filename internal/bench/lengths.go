@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bufio"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -33,25 +32,21 @@ func Captions() []Length {
 // ReadLengths reads lengths from a file. A line has the source's and the target's length,
 // separated by white space.
 func ReadLengths(path string) ([]Length, error) {
-	f, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	var all []Length
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
+	for line := range strings.Lines(string(data)) {
 		var l Length
-		if n, _ := fmt.Sscan(lines.Text(), &l.Src, &l.Tgt); n != 2 || len(strings.Fields(lines.Text())) != 2 {
-			return nil, fmt.Errorf("%s:%d: found %.40q, expected two numbers: source length and target length", path, len(all)+1, lines.Text())
+		line = strings.TrimRight(line, "\r\n")
+		if n, _ := fmt.Sscan(line, &l.Src, &l.Tgt); n != 2 || len(strings.Fields(line)) != 2 {
+			return nil, fmt.Errorf("%s:%d: found %.40q, expected two numbers: source length and target length", path, len(all)+1, line)
 		}
 		if limit := train.DefaultOptions().MaxLen + 1; l.Src < 2 || l.Tgt < 2 || l.Src > limit || l.Tgt > limit {
 			return nil, fmt.Errorf("%s:%d: found lengths of %d and %d tokens, expected 2 to %d with the end mark", path, len(all)+1, l.Src, l.Tgt, limit)
 		}
 		all = append(all, l)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: found no lengths, expected at least one line", path)

@@ -190,15 +190,9 @@ func (c clause) english() string {
 		mode = say
 	}
 	aux, main := agree(t.aux, c.subj.who), verb.verb(form)
-	if mode == say { // does buy -> buys
-		switch aux {
-		case "does":
-			aux, main = "", verb.verb(presentForm)
-		case "do":
-			aux = ""
-		case "did":
-			aux, main = "", verb.verb(pastForm)
-		}
+	finite := map[string]verbForm{"do": baseForm, "does": presentForm, "did": pastForm}
+	if f, ok := finite[aux]; ok && mode == say { // does buy -> buys
+		aux, main = "", verb.verb(f)
 	}
 	return order(mode, c.wh, c.subj.en, aux, adv, main, tail, c.obj.obj, c.place.en, c.time.en, end)
 }
