@@ -11,12 +11,6 @@ import (
 
 // curves returns the charts that the log has values for.
 func curves(r *runlog.Run) []*chart {
-	steps := func(value func(runlog.Step) runlog.Number) (l line) {
-		for _, s := range r.Steps {
-			l.add(s.Step, float64(value(s)))
-		}
-		return l
-	}
 	valid := func(value func(runlog.Validation) runlog.Number) (l line) {
 		for _, v := range r.Validations {
 			l.add(v.Step, float64(value(v)))
@@ -28,32 +22,32 @@ func curves(r *runlog.Run) []*chart {
 	const train, validation = "training", "validation"
 
 	loss := &chart{Title: "Loss", Unit: "label-smoothed, nats per target token"}
-	loss.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return s.Loss }))
+	loss.addNoisy(train, "a", steps(r, func(s runlog.Step) runlog.Number { return s.Loss }))
 	loss.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return v.Loss }))
 
 	perplexities := &chart{Title: "Perplexity", Unit: "exp(NLL), per target token", log: true}
-	perplexities.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return perplexity(s.NLL) }))
+	perplexities.addNoisy(train, "a", steps(r, func(s runlog.Step) runlog.Number { return perplexity(s.NLL) }))
 	perplexities.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return perplexity(v.NLL) }))
 
 	bleu := &chart{Title: "BLEU", Unit: "of the validation sentences", zero: true}
 	bleu.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return v.BLEU }))
 
 	accuracy := &chart{Title: "Accuracy", Unit: "% of target tokens that the model ranks first", zero: true}
-	accuracy.addNoisy(train, "a", steps(func(s runlog.Step) runlog.Number { return percent(s.Accuracy) }))
+	accuracy.addNoisy(train, "a", steps(r, func(s runlog.Step) runlog.Number { return percent(s.Accuracy) }))
 	accuracy.add(validation, "b", 60, valid(func(v runlog.Validation) runlog.Number { return percent(v.Accuracy) }))
 
 	kl := &chart{Title: "KL divergence", Unit: "between R-Drop's two copies, nats per target token", zero: true}
-	kl.addNoisy("KL", "a", steps(func(s runlog.Step) runlog.Number { return s.KL }))
+	kl.addNoisy("KL", "a", steps(r, func(s runlog.Step) runlog.Number { return s.KL }))
 
 	rate := &chart{Title: "Learning rate", zero: true}
-	rate.add("learning rate", "a", 1, steps(func(s runlog.Step) runlog.Number { return s.Rate }))
+	rate.add("learning rate", "a", 1, steps(r, func(s runlog.Step) runlog.Number { return s.Rate }))
 
 	norm := &chart{Title: "Gradient norm", Unit: "before clipping", log: true}
-	norm.addNoisy("L2 norm", "a", steps(func(s runlog.Step) runlog.Number { return s.GradNorm }))
+	norm.addNoisy("L2 norm", "a", steps(r, func(s runlog.Step) runlog.Number { return s.GradNorm }))
 
 	speed := &chart{Title: "Speed", Unit: "tokens/s", zero: true}
-	speed.add("source", "c", 1, steps(func(s runlog.Step) runlog.Number { return s.SrcPerSec }))
-	speed.add("target", "a", 1, steps(func(s runlog.Step) runlog.Number { return s.TgtPerSec }))
+	speed.add("source", "c", 1, steps(r, func(s runlog.Step) runlog.Number { return s.SrcPerSec }))
+	speed.add("target", "a", 1, steps(r, func(s runlog.Step) runlog.Number { return s.TgtPerSec }))
 
 	charts := []*chart{loss, perplexities, bleu, accuracy, kl, rate, norm, speed}
 	charts = slices.DeleteFunc(charts, func(c *chart) bool { return len(c.Series) == 0 })
@@ -70,6 +64,14 @@ func curves(r *runlog.Run) []*chart {
 		}
 	}
 	return charts
+}
+
+// steps returns the values of the steps of a run.
+func steps(r *runlog.Run, value func(runlog.Step) runlog.Number) (l line) {
+	for _, s := range r.Steps {
+		l.add(s.Step, float64(value(s)))
+	}
+	return l
 }
 
 // maxSkippedMarks limits the marks of skipped steps in a chart.

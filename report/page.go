@@ -106,11 +106,7 @@ func (p Page) Write(w io.Writer) error {
 	for _, c := range charts {
 		v.Data.Charts = append(v.Data.Charts, c.points())
 	}
-	var elapsed line
-	for _, s := range p.Run.Steps {
-		elapsed.add(s.Step, float64(s.Elapsed))
-	}
-	v.Data.Elapsed = elapsed.sample(buckets)
+	v.Data.Elapsed = steps(p.Run, func(s runlog.Step) runlog.Number { return s.Elapsed }).sample(buckets)
 	v.Rows = evenly(p.Run.Steps, 25)
 	return page.Execute(w, v)
 }

@@ -89,20 +89,17 @@ func benchParts() []benchPart {
 // trainingParts returns measurements of rounds of steps, in float32 and, if bf16 is faster on this
 // processor, with -bf16.
 func trainingParts(group string, steps int, workload func(*benchmark) (bench.Training, error)) (parts []benchPart) {
-	for _, precision := range []layer.Precision{layer.Float32, layer.BF16} {
-		if precision == layer.BF16 && precision.Kernel() == layer.Float32.Kernel() {
+	for _, bf16 := range []bool{false, true} {
+		if bf16 && layer.BF16.Kernel() == layer.Float32.Kernel() {
 			break
 		}
-		name := group + "-float32"
-		if precision == layer.BF16 {
-			name = group + "-bf16"
-		}
+		name := group + map[bool]string{false: "-float32", true: "-bf16"}[bf16]
 		parts = append(parts, benchPart{name, group, func(b *benchmark, r *bench.Report) error {
 			w, err := workload(b)
 			if err != nil {
 				return err
 			}
-			w.BF16 = precision == layer.BF16
+			w.BF16 = bf16
 			s, err := w.Measure(b.threads, steps, b.effort(10*time.Second))
 			r.Training = append(r.Training, s)
 			return err

@@ -42,10 +42,7 @@ func (c *quantization) run(_ context.Context, args []string) error {
 	if err := cli.CheckModelOutput(c.out, c.force, path); err != nil {
 		return err
 	}
-	form := decode.Int8
-	if c.weights == "float32" {
-		form = decode.Float32
-	}
+	form := map[string]decode.Form{"int8": decode.Int8, "float32": decode.Float32}[c.weights]
 	p := mat.NewPool(c.threads)
 	defer p.Close()
 	file, err := decode.Load(path, form, p)

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -96,12 +97,8 @@ type Limits struct {
 // 64 MiB.
 func MeasureLimits(threads int, e Effort, quick bool) Limits {
 	cache := cacheBytes()
-	bytes := 4 * max(cache, 64<<20)
-	if free := meminfo("MemAvailable"); free > 0 {
-		bytes = min(bytes, free/2)
-	} else {
-		bytes = min(bytes, 1<<30)
-	}
+	free := cmp.Or(meminfo("MemAvailable"), 2<<30) // assumed if unknown
+	bytes := min(4*max(cache, 64<<20), free/2)
 	if quick {
 		bytes = 64 << 20
 	}

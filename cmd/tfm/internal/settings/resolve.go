@@ -46,7 +46,34 @@ func (r *Run) Resolve(facts Facts) error {
 	if facts.Resume != nil {
 		return r.resume(facts.Resume)
 	}
-	return r.begin(facts)
+	named := r.Preset != Auto
+	if err := r.base(facts, named); err != nil {
+		return err
+	}
+	before := r.flags.Values()
+	r.Options.Dir = r.CheckpointDir()
+	if err := r.joint(facts.Tokenizers); err != nil {
+		return err
+	}
+	r.outputBias(facts.Init == nil || named)
+	r.tie()
+	r.smoothing()
+	if err := r.optionRules(); err != nil {
+		return err
+	}
+	r.lengths()
+	r.choices = slices.DeleteFunc(r.choices, func(c Choice) bool { // those that a rule has replaced
+		return r.flags.Lookup(c.Name).Value.String() != before[c.Name]
+	})
+	if !r.Joint && r.Config.Tie == model.TieAll {
+		return cli.Usagef("-tie all needs a joint vocabulary")
+	}
+	if facts.Init != nil {
+		if err := r.checkModel(facts.Init); err != nil {
+			return err
+		}
+	}
+	return r.validate()
 }
 
 // Model returns the settings of the model of a preset or recipe with the flags in given, for tfm
@@ -78,38 +105,6 @@ func (r *Run) usePreset() (err error) {
 	r.Config, err = presetConfig(r.Preset)
 	r.Options = train.OptionsFor(r.Preset)
 	return err
-}
-
-// begin resolves the settings of a new run.
-func (r *Run) begin(facts Facts) error {
-	named := r.Preset != Auto
-	if err := r.base(facts, named); err != nil {
-		return err
-	}
-	before := r.flags.Values()
-	r.Options.Dir = r.CheckpointDir()
-	if err := r.joint(facts.Tokenizers); err != nil {
-		return err
-	}
-	r.outputBias(facts.Init == nil || named)
-	r.tie()
-	r.smoothing()
-	if err := r.optionRules(); err != nil {
-		return err
-	}
-	r.lengths()
-	r.choices = slices.DeleteFunc(r.choices, func(c Choice) bool { // those that a rule has replaced
-		return r.flags.Lookup(c.Name).Value.String() != before[c.Name]
-	})
-	if !r.Joint && r.Config.Tie == model.TieAll {
-		return cli.Usagef("-tie all needs a joint vocabulary")
-	}
-	if facts.Init != nil {
-		if err := r.checkModel(facts.Init); err != nil {
-			return err
-		}
-	}
-	return r.validate()
 }
 
 // base sets the settings of the preset and of the model of -init. A run that names no preset has

@@ -204,7 +204,7 @@ func remedy(purpose, command string, texts ...*corpus.Text) string {
 	return fmt.Sprintf("; to %s: %s > clean.tsv, then -tsv clean.tsv", purpose, fmt.Sprintf(command, printed...))
 }
 
-// lines returns a shell command that prints the pairs as TSV, "" if they are not in files.
+// lines returns a shell command that prints the pairs of files as TSV.
 func lines(t *corpus.Text) string {
 	commands := map[bool]string{false: "cat ", true: "zcat "}
 	var words []string
@@ -217,9 +217,6 @@ func lines(t *corpus.Text) string {
 			word = fmt.Sprintf("<(zcat %s)", word)
 		}
 		words = append(words, word)
-	}
-	if words == nil {
-		return ""
 	}
 	return "paste " + strings.Join(words, " ")
 }

@@ -158,11 +158,17 @@ func TestLines(t *testing.T) {
 		{corpus.TSV("my data.tsv.gz"), "zcat 'my data.tsv.gz'"},
 		{corpus.Files("a.en", "a.de.gz"), "paste a.en <(zcat a.de.gz)"},
 		{corpus.Files("a.en", "a.en"), "paste a.en a.en"},
-		{corpus.Pairs("memory", func(func(text.Pair, error) bool) {}), ""},
 	} {
 		if got := lines(c.text); got != c.want {
 			t.Errorf("lines(%s) = %q, want %q", c.text.Name, got, c.want)
 		}
+	}
+	memory := corpus.Pairs("memory", func(func(text.Pair, error) bool) {})
+	if got := remedy("keep one of each", unique, memory); got != "" {
+		t.Errorf("remedy for pairs in memory = %q, want none", got)
+	}
+	if got, want := remedy("clean", without, corpus.TSV("a"), corpus.TSV("b")), "; to clean: cat a | grep -vxFf <(cat b) > clean.tsv, then -tsv clean.tsv"; got != want {
+		t.Errorf("remedy = %q, want %q", got, want)
 	}
 	for _, c := range []struct {
 		text *corpus.Text
