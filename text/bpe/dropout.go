@@ -1,7 +1,6 @@
 package bpe
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"tfm/text/internal/dropout"
@@ -16,11 +15,5 @@ import (
 // The ids depend only on t, s, p and the state of random, and are the same on every machine.
 // EncodeSample panics if p is not in [0, 1]. It is safe for concurrent use if random is not shared.
 func (t *Tokenizer) EncodeSample(dst []int32, s string, p float64, random *rand.PCG) []int32 {
-	if !(p >= 0 && p <= 1) {
-		panic(fmt.Sprintf("bpe: dropout probability %v, expected 0 to 1", p))
-	}
-	if p == 0 {
-		return t.Encode(dst, s)
-	}
 	return t.encode(dst, s, dropout.New(p, random))
 }

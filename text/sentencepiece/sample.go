@@ -36,7 +36,7 @@ func (t *Tokenizer) EncodeSample(dst []int32, s string, alpha float64, random *r
 		dst = t.appendIDs(dst, start, sc.segments, sc.normal)
 	} else {
 		var drop *dropout.Merges
-		if t.bpe != nil && alpha > 0 {
+		if t.bpe != nil {
 			drop = dropout.New(alpha, random)
 		}
 		dst = t.encodeNormal(dst, sc.normal, sc, drop)

@@ -76,10 +76,6 @@ func isDirectionEnd(r rune) bool {
 	return r == '\u200E' || r == '\u200F' || r == '\u202C' || r == '\u2069'
 }
 
-// isCornerBracket reports whether r opens a quotation of Chinese or Japanese within which sentences
-// do not end.
-func isCornerBracket(r rune) bool { return r == '「' || r == '『' }
-
 // closes reports whether r closes a quotation or a bracket wherever it is.
 func closes(r rune) bool { return strings.ContainsRune(closers+"”’›", r) }
 

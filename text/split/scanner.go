@@ -164,9 +164,9 @@ func (s *sentence) end() int {
 }
 
 // open remembers the end of the brackets that r opens at i, unless they are within others, do not
-// close, or hold the begin of the sentence.
+// close, or hold the begin of the sentence, which corner brackets may begin.
 func (s *sentence) open(i int, r rune) {
-	if i < s.closed || i == 0 && !isCornerBracket(r) {
+	if i < s.closed || i == 0 && r != '「' && r != '『' {
 		return
 	}
 	closer, depth, openers := closerOf(r), 0, 0

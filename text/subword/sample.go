@@ -1,7 +1,6 @@
 package subword
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"tfm/text"
@@ -17,12 +16,6 @@ import (
 // The ids depend only on t, s, p and the state of random, and are the same on every machine.
 // EncodeSample panics if p is not in [0, 1]. It is safe for concurrent use if random is not shared.
 func (t *Tokenizer) EncodeSample(dst []int32, s string, p float64, random *rand.PCG) []int32 {
-	if !(p >= 0 && p <= 1) {
-		panic(fmt.Sprintf("subword: dropout probability %v, expected 0 to 1", p))
-	}
-	if p == 0 {
-		return t.Encode(dst, s)
-	}
 	dst, _ = t.encode(dst, nil, s, dropout.New(p, random))
 	return dst
 }

@@ -2,7 +2,10 @@
 // tokenizers of package text. It imports only the standard library.
 package dropout
 
-import "math/rand/v2"
+import (
+	"fmt"
+	"math/rand/v2"
+)
 
 // Merges draws whether merges are dropped. The draws are the same on every machine.
 type Merges struct {
@@ -10,8 +13,15 @@ type Merges struct {
 	below  uint64 // p·2^53 as an integer, so that draws do not depend on rounding
 }
 
-// New returns a Merges that drops each merge with probability p, from 0 to 1.
+// New returns a Merges that drops each merge with probability p, or nil if p is 0. It panics if p
+// is not in [0, 1].
 func New(p float64, random *rand.PCG) *Merges {
+	if !(p >= 0 && p <= 1) {
+		panic(fmt.Sprintf("dropout probability %v, expected 0 to 1", p))
+	}
+	if p == 0 {
+		return nil
+	}
 	return &Merges{random, uint64(p * (1 << 53))}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 func TestMerges(t *testing.T) {
-	for _, p := range []float64{0, 0.1, 0.5, 1} {
+	for _, p := range []float64{0.1, 0.5, 1} {
 		m := New(p, rand.NewPCG(1, 2))
 		const draws = 20000
 		dropped := 0
@@ -20,6 +20,12 @@ func TestMerges(t *testing.T) {
 		if got := float64(dropped) / draws; math.Abs(got-p) > 5*math.Sqrt(p*(1-p)/draws) {
 			t.Errorf("share of dropped merges = %v, want %v", got, p)
 		}
+	}
+}
+
+func TestNone(t *testing.T) {
+	if m := New(0, nil); m != nil {
+		t.Errorf("New(0) = %v, want nil", m)
 	}
 }
 
