@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/hub"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/tokenizers"
@@ -67,7 +68,11 @@ func (c *importer) run(_ context.Context, args []string) error {
 	if err := c.languages.check(); err != nil {
 		return err
 	}
-	source, out := args[0], c.out
+	source, err := hub.Find(args[0])
+	if err != nil {
+		return err
+	}
+	out := c.out
 	if err := cli.CheckModelOutput(out, c.force, source); err != nil {
 		return err
 	}
@@ -90,7 +95,7 @@ func (c *importer) run(_ context.Context, args []string) error {
 		file.Info = map[string]string{}
 	}
 	if file.Info[training.InfoKey] == "" {
-		origin := fmt.Sprintf("imported from %s, %s", strings.ToValidUTF8(filepath.Base(source), "?"), describeFormat(kind))
+		origin := fmt.Sprintf("imported from %s, %s", strings.ToValidUTF8(filepath.Base(args[0]), "?"), describeFormat(kind))
 		maps.Copy(file.Info, training.Info(origin))
 	}
 	safetensors.RemoveStale(out) // temporary files of killed runs

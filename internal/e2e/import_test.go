@@ -41,6 +41,7 @@ func TestImportRefuses(t *testing.T) {
 		}
 	}
 	m := toyModel(t)
+	t.Setenv("HF_HUB_CACHE", dir)
 	for _, c := range []struct {
 		name  string
 		args  []string
@@ -54,6 +55,7 @@ func TestImportRefuses(t *testing.T) {
 		{"output exists", []string{"import", "-o", m, opus}, 1, []string{m + " already exists: -force replaces it"}},
 		{"no folder for the output", []string{"import", "-o", filepath.Join(dir, "absent", "m"), opus}, 1, []string{"cannot be written"}},
 		{"source missing", []string{"import", "-o", out, filepath.Join(dir, "absent")}, 1, []string{filepath.Join(dir, "absent"), "no such file"}},
+		{"model not downloaded", []string{"import", "-o", out, "opus-mt-de-en"}, 1, []string{"opus-mt-de-en: found no such file or folder, and not in " + dir, "'hf download Helsinki-NLP/opus-mt-de-en'"}},
 		{"text", []string{"import", "-o", out, toy.src}, 1, []string{toy.src + ": found no model of another system"}},
 		{"empty folder", []string{"import", "-o", out, t.TempDir()}, 1, []string{"found no model of another system"}},
 		{"pickle", []string{"import", "-o", out, pickled}, 1, []string{pickled + " is a pickle", "runs code", "ct2-opennmt-py-converter"}},
