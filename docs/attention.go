@@ -29,10 +29,10 @@ func drawAttentionFile(dir string) (string, error) {
 	if err := json.Unmarshal(data, &a); err != nil {
 		return "", fmt.Errorf("%s: %w", file, err)
 	}
-	if len(a.Source) == 0 || len(a.Target) == 0 {
+	switch {
+	case len(a.Source) == 0 || len(a.Target) == 0:
 		return "", fmt.Errorf("%s: no tokens, expected at least an end mark on each side", file)
-	}
-	if len(a.Weights) != len(a.Target) {
+	case len(a.Weights) != len(a.Target):
 		return "", fmt.Errorf("%s: %d rows of weights, expected %d", file, len(a.Weights), len(a.Target))
 	}
 	for i, row := range a.Weights {

@@ -195,8 +195,7 @@ func (b *benchmark) inProcess(ctx context.Context, p benchPart, threads int, to 
 	if b.lengths != "" && p.group == "tiny" {
 		args = append(args, "-lengths", b.lengths)
 	}
-	c := exec.CommandContext(ctx, self, args...)
-	out, err := c.Output()
+	out, err := exec.CommandContext(ctx, self, args...).Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		message := strings.TrimPrefix(strings.TrimSpace(string(exit.Stderr)), "tfm: ")

@@ -139,9 +139,6 @@ func (c *cleaning) run(ctx context.Context, _ []string) error {
 	}
 	var table strings.Builder
 	screen := terminal.New(&table, terminal.Width(output))
-	if screen.Width() == 0 {
-		samples = [clean.NumFaults]text.Pair{}
-	}
 	printCleaned(screen, report, samples)
 	_, err = output.WriteString(table.String())
 	return err
@@ -167,7 +164,7 @@ func cleaningProgress(screen *terminal.Progress, corpus *filter.Corpus) func(cle
 	}
 }
 
-// printCleaned prints the counts by fault, each with a sample if there is one.
+// printCleaned prints the counts by fault, on a terminal each with a sample if there is one.
 func printCleaned(screen *terminal.Progress, r *clean.Report, samples [clean.NumFaults]text.Pair) {
 	line := func(name string, n int) { filter.Share(screen, name, n, r.Pairs) }
 	line("pairs", r.Pairs)
@@ -177,7 +174,7 @@ func printCleaned(screen *terminal.Progress, r *clean.Report, samples [clean.Num
 			continue
 		}
 		line("  "+fault.Text(), n)
-		if p := samples[fault]; p.Line > 0 {
+		if p := samples[fault]; p.Line > 0 && screen.Width() > 0 {
 			sample := fmt.Sprintf("    %d: %s | %s", p.Line, p.Source, p.Target)
 			const maxSample = 1 << 10 // bytes, more than a line of a terminal
 			sample = terminal.Printable(sample[:min(len(sample), maxSample)])

@@ -109,10 +109,7 @@ func infoOfModel(path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	form := "float32"
-	if h.Form != "" {
-		form = h.Form + ", which can translate but not train"
-	}
+	form := cmp.Or(unlessZero("%s, which can translate but not train", h.Form), "float32")
 	return printHeader(h, list, fmt.Sprintf("%.1f MB, weights in %s", float64(info.Size())/1e6, form))
 }
 

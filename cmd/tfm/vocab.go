@@ -188,12 +188,12 @@ func unchangedLines(r io.Reader, name string) iter.Seq2[text.Line, error] {
 		lines := bufio.NewReader(r)
 		for n := 1; ; n++ {
 			s, err := lines.ReadString('\n')
-			if err == io.EOF && s == "" {
+			switch {
+			case err == io.EOF && s == "":
 				return
-			}
-			if err == io.EOF {
+			case err == io.EOF:
 				err = nil
-			} else if err != nil {
+			case err != nil:
 				err = fmt.Errorf("%s:%d: %w", name, n, err)
 			}
 			if !yield(text.Line{File: name, Number: n, Text: strings.TrimSuffix(s, "\n")}, err) || err != nil {

@@ -19,33 +19,32 @@ import (
 // Outputs returns the files of pairs in a folder that have the names and the form of c. If both
 // sides have one name, such as de/train.txt and en/train.txt, they become train.txt.src and
 // train.txt.tgt.
-func (c *Corpus) Outputs(dir string) []string {
-	var names []string
+func (c *Corpus) Outputs(dir string) (paths []string) {
 	for _, path := range c.Files().Paths() {
-		names = append(names, filepath.Base(path))
+		paths = append(paths, filepath.Join(dir, filepath.Base(path)))
 	}
-	if len(names) == 2 && names[0] == names[1] {
-		name, gz := cutGzip(names[0])
-		names = []string{name + ".src" + gz, name + ".tgt" + gz}
+	if len(paths) == 2 && paths[0] == paths[1] {
+		path, gz := cutGzip(paths[0])
+		paths = []string{path + ".src" + gz, path + ".tgt" + gz}
 	}
-	return inFolder(dir, names)
+	return paths
 }
 
 // SetOutputs returns the files of a part of the pairs in a folder: its name with the extensions of
 // c, or with .src and .tgt if they are equal.
-func (c *Corpus) SetOutputs(dir, set string) []string {
-	var names, zipped []string
+func (c *Corpus) SetOutputs(dir, set string) (paths []string) {
+	var extensions, zipped []string
 	for _, path := range c.Files().Paths() {
 		name, gz := cutGzip(filepath.Base(path))
-		names, zipped = append(names, filepath.Ext(name)), append(zipped, gz)
+		extensions, zipped = append(extensions, filepath.Ext(name)), append(zipped, gz)
 	}
-	if len(names) == 2 && names[0] == names[1] {
-		names = []string{".src", ".tgt"}
+	if len(extensions) == 2 && extensions[0] == extensions[1] {
+		extensions = []string{".src", ".tgt"}
 	}
-	for i := range names {
-		names[i] = set + names[i] + zipped[i]
+	for i, extension := range extensions {
+		paths = append(paths, filepath.Join(dir, set+extension+zipped[i]))
 	}
-	return inFolder(dir, names)
+	return paths
 }
 
 // cutGzip returns name without .gz, and .gz if name ends in it.
@@ -54,13 +53,6 @@ func cutGzip(name string) (base, gz string) {
 		return base, ".gz"
 	}
 	return name, ""
-}
-
-func inFolder(dir string, names []string) (paths []string) {
-	for _, name := range names {
-		paths = append(paths, filepath.Join(dir, name))
-	}
-	return paths
 }
 
 // makeFolder makes a folder and its parents. undo removes those that it made, if they are empty.

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -139,13 +140,16 @@ func endsIn(w string, suffixes ...string) bool {
 // en returns the English base form.
 func (w word) en() string { return w.forms[0] }
 
-// plural returns the plural of a noun.
-func (w word) plural() string {
+// irregular returns the first irregular form, "" without one.
+func (w word) irregular() string {
 	if len(w.forms) > 1 {
 		return w.forms[1]
 	}
-	return pluralOf(w.forms[0])
+	return ""
 }
+
+// plural returns the plural of a noun.
+func (w word) plural() string { return cmp.Or(w.irregular(), pluralOf(w.en())) }
 
 // verb returns a form of a verb, whose first word is inflected: listens to, waiting for.
 func (w word) verb(f verbForm) string {
@@ -170,12 +174,7 @@ func (w word) verb(f verbForm) string {
 }
 
 // comparative returns the comparative of an adjective.
-func (w word) comparative() string {
-	if len(w.forms) > 1 {
-		return w.forms[1]
-	}
-	return "more " + w.forms[0]
-}
+func (w word) comparative() string { return cmp.Or(w.irregular(), "more "+w.en()) }
 
 // article returns a noun with the indefinite article.
 func article(en string) string {
