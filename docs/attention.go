@@ -44,7 +44,7 @@ func drawAttentionFile(dir string) (string, error) {
 }
 
 const (
-	cellWidth  = 60
+	cellWidth  = 46
 	cellHeight = 34
 	mapTop     = 96
 	mapMargin  = 20
@@ -59,11 +59,11 @@ func drawAttention(a attention) string {
 	}
 	left := mapMargin + letters*labelWidth + 10
 	width := max(left+len(a.Source)*cellWidth+mapMargin, 470)
-	height := mapTop + len(a.Target)*cellHeight + 58
+	height := mapTop + len(a.Target)*cellHeight + 76
 	source, target := sentence(a.Source), sentence(a.Target)
 	c := newCanvas(width, height, "Attention map of a translated sentence", describe(a))
 	c.text(mapMargin, 30, `class="head"`, source+" → "+target)
-	c.text(mapMargin, 50, `class="dim"`, "Cross-attention of the last decoder layer, mean of its heads")
+	c.text(mapMargin, 50, `class="dim"`, "Cross-attention of the last decoder layer, mean of its heads 末层交叉注意力，各头平均")
 	for j, s := range a.Source {
 		c.text(left+j*cellWidth+cellWidth/2, mapTop-10, `text-anchor="middle"`, strings.TrimSpace(s))
 	}
@@ -84,7 +84,8 @@ func drawAttention(a attention) string {
 	}
 	c.WriteString(`"/>` + "\n")
 	c.text(mapMargin, bottom+26, `class="dim"`, "Row: token written. Column: token it attends to. A row sums to 1.")
-	c.text(mapMargin, bottom+44, `class="dim"`, a.Model)
+	c.text(mapMargin, bottom+44, `class="dim"`, "行：译出的 token。列：它所关注的源端 token。每行之和为 1。")
+	c.text(mapMargin, bottom+62, `class="dim"`, a.Model)
 	return c.end()
 }
 

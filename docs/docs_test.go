@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -50,27 +49,19 @@ func TestPicturesAreUpToDate(t *testing.T) {
 	}
 }
 
-// Every figure of peers.svg is in the sections of BENCHMARKS.md about training steps and peers.
-func TestFiguresAreThoseOfBenchmarks(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "BENCHMARKS.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, sections, ok := strings.Cut(string(data), "\n## A training step\n")
-	if !ok {
-		t.Fatal(`BENCHMARKS.md has no section "A training step"`)
-	}
-	sections, _, _ = strings.Cut(sections, "\n## Matrix products\n")
-	words := strings.FieldsFunc(sections, func(r rune) bool { return strings.ContainsRune(" \n*|()", r) })
-	found := map[string]bool{}
-	for _, w := range words {
-		found[strings.TrimRight(w, ",;.")] = true
-	}
-	for _, ch := range peers {
-		for _, p := range ch.programs {
-			if p.value > 0 && !found[p.figure] {
-				t.Errorf("%s, %s: BENCHMARKS.md has no figure %s", ch.title, p.name, p.figure)
-			}
+// A cell is found by the first cells of its table and row and the header of its column.
+func TestCell(t *testing.T) {
+	const document = "\n| a | x | y | x |\n| - | - | - | - |\n| r | 1 | | 3 |\n\n| b | x |\n| - | - |\n| q | 4 |\n"
+	for _, c := range []struct{ table, row, column, want string }{
+		{"a", "r", "x", "1"}, {"a", "r", "y", ""}, {"b", "q", "x", "4"},
+		{"a", "q", "x", "no cell"}, {"b", "q", "y", "no cell"}, {"c", "r", "x", "no cell"},
+	} {
+		got, err := cell(document, c.table, c.row, c.column)
+		if err != nil {
+			got = "no cell"
+		}
+		if got != c.want {
+			t.Errorf("cell of %s, %s, %s = %q, want %q", c.table, c.row, c.column, got, c.want)
 		}
 	}
 }

@@ -2,9 +2,9 @@
 //
 //	go run ./docs
 //
-// peers.svg is drawn from the figures in peers.go, which are those of BENCHMARKS.md, and
-// attention.svg from attention.json. The pictures are SVG with text as text, a title and a
-// description for screen readers, and a dark variant for prefers-color-scheme.
+// peers.svg is drawn from the tables of BENCHMARKS.md, attention.svg from attention.json. The
+// pictures are SVG with text as text, a title and a description for screen readers, and a dark
+// variant for prefers-color-scheme.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 
 // pictures maps the name of a file to the function that draws it from the files in dir.
 var pictures = map[string]func(dir string) (string, error){
-	"peers.svg":     func(string) (string, error) { return drawPeers(peers), nil },
+	"peers.svg":     drawPeersFile,
 	"attention.svg": drawAttentionFile,
 }
 

@@ -2,91 +2,188 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
-// program is one bar of a chart.
-type program struct {
-	name   string
-	value  int    // in the unit of the chart; 0 if it was not measured
-	figure string // the value as BENCHMARKS.md writes it, or "not measured"
-}
-
-// chart is a group of bars on one axis from 0 to the longest bar.
+// chart is a group of bars on one axis that begins at 0. Each bar is a cell of a table in
+// BENCHMARKS.md.
 type chart struct {
-	title    string
-	programs []program
+	title   string
+	table   string   // first cell of the table's header
+	row     string   // first cell of the row
+	columns []string // headers of the cells, tfm's first
 }
 
-// peers are the figures of "Beside PyTorch and Marian" and "A training step" in BENCHMARKS.md, Zen
-// 4, two threads, float32: of tfm the series beside PyTorch, of each peer the best. PyTorch's
-// memory is that on the Xeon. Speed is in tokens/s, memory in MB.
-var peers = []chart{
-	{"base: 49 M parameters, tokens/s", []program{
-		{"tfm", 1306, "1,306"}, {"Marian 1.12", 957, "957"}, {"PyTorch 2.15", 781, "781"}}},
-	{"base: peak memory, GB", []program{
-		{"tfm", 1050, "1.05"}, {"Marian 1.12", 2300, "2.3"}, {"PyTorch 2.15", 2870, "2.87"}}},
-	{"tiny: 2 M parameters, tokens/s", []program{
-		{"tfm", 22100, "22,100"}, {"Marian 1.12", 10300, "10,300"}, {"PyTorch 2.15", 5960, "5,960"}}},
-	{"tiny: peak memory, GB", []program{
-		{"tfm", 120, "0.12"}, {"Marian 1.12", 0, "not measured"}, {"PyTorch 2.15", 1900, "1.9"}}},
+// panel is a row of two charts, or a heading with a note.
+type panel struct {
+	heading, note string
+	charts        [2]chart
+}
+
+var (
+	inFloat32 = []string{"tfm, 1 thread", "CTranslate2", "PyTorch"}
+	inInt8    = []string{"tfm, 1 thread", "CTranslate2", "Marian"}
+	inSteps   = []string{"tfm", "Marian", "PyTorch, tuned"}
+)
+
+// peers are the charts of peers.svg from top to bottom.
+var peers = []panel{
+	{heading: "Translating, base, one core", note: "target tokens/s, greedy unless noted: longer is better"},
+	decoding("1 sentence", "greedy, 1"),
+	decoding("32 sentences at once", "greedy, 32"),
+	decoding("1 sentence, beam 4", "beam 4, 1"),
+	decoding("32 sentences, beam 4", "beam 4, 32"),
+	{heading: "Training, float32, two cores", note: "speed: longer is better; memory: shorter is better"},
+	{charts: [2]chart{
+		{"base, tokens/s", "Training, tokens/s", "Zen 4: `base`, float32", inSteps},
+		{"tiny, tokens/s", "Training, tokens/s", "Zen 4: `tiny`, float32", inSteps}}},
+	{charts: [2]chart{
+		{"base, memory in GB", "Peak memory, float32", "`base`", inSteps},
+		{"tiny, memory in GB", "Peak memory, float32", "`tiny`", inSteps}}},
+}
+
+// decoding returns the charts of a search in float32 and int8.
+func decoding(title, row string) panel {
+	return panel{charts: [2]chart{
+		{"float32, " + title, "base, tokens/s", "float32, " + row, inFloat32},
+		{"int8, " + title, "base, tokens/s", "int8, " + row, inInt8}}}
 }
 
 const (
-	peersWidth  = 760
-	peersHeight = 356
-	chartWidth  = 350 // of one of two columns
-	chartHeight = 124
-	nameWidth   = 92
-	barLength   = 190 // of the longest bar
-	barHeight   = 20
-	rowHeight   = 28
+	peersWidth    = 620
+	chartWidth    = 296
+	chartHeight   = 96
+	headingHeight = 58
+	nameWidth     = 98
+	barLength     = 130 // of the longest bar
+	barHeight     = 17
+	rowHeight     = 22
 )
 
-// drawPeers draws charts in two columns.
-func drawPeers(charts []chart) string {
-	description := "Two cores of an AMD EPYC (Zen 4), float32."
-	for _, ch := range charts {
-		var figures []string
-		for _, p := range ch.programs {
-			figures = append(figures, p.name+" "+p.figure)
+// drawPeersFile draws peers from the tables of BENCHMARKS.md, which is in the parent of dir.
+func drawPeersFile(dir string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "..", "BENCHMARKS.md"))
+	if err != nil {
+		return "", err
+	}
+	height, description := 54, "Two cores of an AMD EPYC (Zen 4)."
+	for _, p := range peers {
+		height += p.height()
+		if p.heading != "" {
+			description += fmt.Sprintf(" %s (%s).", p.heading, p.note)
+			continue
 		}
-		description += fmt.Sprintf(" %s: %s.", ch.title, strings.Join(figures, ", "))
+		for _, ch := range p.charts {
+			bars, err := ch.bars(string(data))
+			if err != nil {
+				return "", err
+			}
+			description += fmt.Sprintf(" %s: %s.", ch.title, strings.Join(bars, ", "))
+		}
 	}
-	c := newCanvas(peersWidth, peersHeight, "Training speed and memory of tfm, Marian and PyTorch", description)
-	c.text(20, 30, `class="head"`, "Training a Transformer on two CPU cores (AMD EPYC, Zen 4), float32")
-	c.text(20, 50, `class="dim"`, "Speed: longer is better. Memory: shorter is better. Every axis begins at 0.")
-	for i, ch := range charts {
-		drawChart(c, 20+i%2*(chartWidth+20), 84+i/2*chartHeight, ch)
+	c := newCanvas(peersWidth, height, "tfm beside CTranslate2, Marian and PyTorch", description)
+	c.WriteString("<style>text { font-size: 15px } .dim { font-size: 14px } .head { font-size: 17px }</style>\n")
+	y := 0
+	for _, p := range peers {
+		c.text(16, y+30, `class="head"`, p.heading)
+		c.text(16, y+50, `class="dim"`, p.note)
+		for i, ch := range p.charts {
+			if p.heading == "" {
+				ch.draw(c, 16+i*chartWidth, y+16, string(data))
+			}
+		}
+		y += p.height()
 	}
-	c.text(20, peersHeight-28, `class="dim"`,
-		"Speed is source + target tokens a second; of tfm the slowest series is shown, of each peer the best.")
-	c.text(20, peersHeight-10, `class="dim"`, "PyTorch's memory was measured on an Intel Xeon. Conditions: BENCHMARKS.md.")
-	return c.end()
+	c.text(16, height-34, `class="dim"`, "AMD EPYC (Zen 4). Every axis begins at 0. Marian: not in turns with tfm;")
+	c.text(16, height-14, `class="dim"`, "PyTorch's memory: on an Intel Xeon. Conditions: BENCHMARKS.md")
+	return c.end(), nil
 }
 
-// drawChart draws a chart with its top left corner at (x, y).
-func drawChart(c *canvas, x, y int, ch chart) {
-	longest := 0
-	for _, p := range ch.programs {
-		longest = max(longest, p.value)
+func (p panel) height() int {
+	if p.heading != "" {
+		return headingHeight
+	}
+	return chartHeight
+}
+
+// bars returns the names and figures of a chart.
+func (ch chart) bars(document string) (bars []string, err error) {
+	for _, column := range ch.columns {
+		figure, err := cell(document, ch.table, ch.row, column)
+		if err != nil {
+			return nil, err
+		}
+		if figure == "" {
+			figure = "not measured"
+		}
+		name, _, _ := strings.Cut(column, ",")
+		bars = append(bars, name+" "+figure)
+	}
+	return bars, nil
+}
+
+// draw draws a chart with its top left corner at (x, y).
+func (ch chart) draw(c *canvas, x, y int, document string) {
+	bars, err := ch.bars(document)
+	if err != nil {
+		panic(err) // drawPeersFile has read the same bars
+	}
+	longest := 0.0
+	for _, b := range bars {
+		longest = max(longest, value(b))
 	}
 	c.text(x, y, "", ch.title)
 	left := x + nameWidth
-	for i, p := range ch.programs {
-		top := y + 12 + i*rowHeight
-		class := "other"
-		if p.name == "tfm" {
+	for i, b := range bars {
+		name, figure, _ := strings.Cut(b, " ")
+		top, class := y+8+i*rowHeight, "other"
+		if i == 0 {
 			class = "own"
 		}
-		c.text(left-8, top+15, `text-anchor="end"`, p.name)
-		if p.value == 0 {
-			c.text(left+6, top+15, `class="dim"`, p.figure)
+		c.text(left-8, top+14, `text-anchor="end"`, name)
+		if value(b) == 0 {
+			c.text(left+6, top+14, `class="dim"`, figure)
 			continue
 		}
-		length := max(1, p.value*barLength/longest)
+		length := max(1, int(value(b)*barLength/longest))
 		fmt.Fprintf(c, `<rect class="%s" x="%d" y="%d" width="%d" height="%d"/>`+"\n", class, left, top, length, barHeight)
-		c.text(left+length+6, top+15, "", p.figure)
+		c.text(left+length+6, top+14, "", strings.TrimSuffix(figure, " GB"))
 	}
-	fmt.Fprintf(c, `<path class="grid" d="M%d.5 %dv%d"/>`+"\n", left, y+8, len(ch.programs)*rowHeight)
+	fmt.Fprintf(c, `<path class="grid" d="M%d.5 %dv%d"/>`+"\n", left, y+5, len(bars)*rowHeight)
+}
+
+// value returns the number of a bar such as "tfm 1,306", 0 if it has none.
+func value(bar string) float64 {
+	v, _ := strconv.ParseFloat(strings.ReplaceAll(strings.Fields(bar)[1], ",", ""), 64)
+	return v
+}
+
+// cell returns a cell of a Markdown table: of the first column with the given header.
+func cell(document, table, row, column string) (string, error) {
+	_, rest, ok := strings.Cut(document, "\n| "+table+" |")
+	lines := strings.Split("| "+table+" |"+rest, "\n")
+	for _, line := range lines {
+		if !ok || !strings.HasPrefix(line, "|") {
+			break
+		}
+		if cells := cellsOf(line); cells[0] == row {
+			if i := slices.Index(cellsOf(lines[0]), column); i > 0 && i < len(cells) {
+				return cells[i], nil
+			}
+		}
+	}
+	return "", fmt.Errorf("BENCHMARKS.md: found no cell %q of row %q in a table that begins with %q", column, row, table)
+}
+
+// cellsOf splits a line of a table.
+func cellsOf(line string) []string {
+	cells := strings.Split(strings.Trim(line, "|"), "|")
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	return cells
 }
