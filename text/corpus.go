@@ -52,7 +52,8 @@ func (f Files) Views() iter.Seq2[Pair, error] { return sequence(f.Open, (*PairRe
 
 // Lines reads a text file of any size line by line, in bounded memory. Lines end with LF or CRLF,
 // which the last line may lack. A byte order mark at the start is dropped. A file whose name ends
-// in .gz, or that begins with the magic bytes of gzip, is decompressed.
+// in .gz, or that begins with the magic bytes of gzip, is decompressed. The path Stdin is standard
+// input, which can be read once.
 //
 // The sequence ends after an error, which comes with an empty line. Unreadable and empty files,
 // invalid UTF-8, lines longer than MaxLine and damaged gzip are errors. They name the file and,
@@ -61,7 +62,7 @@ func Lines(path string) iter.Seq2[string, error] {
 	return sequence(func() (*lineReader, error) { return open(path) }, func(l *lineReader) (string, error) {
 		line, err := l.next()
 		if err == io.EOF && l.line == 0 {
-			err = fmt.Errorf("%s: empty file", path)
+			err = fmt.Errorf("%s: empty file", l.name)
 		}
 		return string(line), err
 	})
@@ -127,12 +128,31 @@ type lineReader struct {
 	gzSource *bufio.Reader // input of gz
 }
 
+// Stdin is the path of standard input.
+const Stdin = "-"
+
+// InputName returns what errors call the input at path.
+func InputName(path string) string {
+	if path == Stdin {
+		return "standard input"
+	}
+	return path
+}
+
+// OpenInput opens the file at path, or returns standard input.
+func OpenInput(path string) (*os.File, error) {
+	if path == Stdin {
+		return os.Stdin, nil
+	}
+	return os.Open(path)
+}
+
 func open(path string) (*lineReader, error) {
-	f, err := os.Open(path)
+	f, err := OpenInput(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newLineReader(f, path)
+	r, err := newLineReader(f, InputName(path))
 	if err != nil {
 		f.Close()
 		return nil, err

@@ -66,7 +66,11 @@ func (c *evaluation) run(ctx context.Context, _ []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	texts, err := scoring.ReadFiles(append([]string{c.src}, c.scores.References...))
+	files, err := translator.Inputs([]string{c.src}, c.scores.References...)
+	if err != nil {
+		return err
+	}
+	texts, err := scoring.ReadFiles(append(files, c.scores.References...))
 	if err != nil {
 		return err
 	}
@@ -110,7 +114,7 @@ func (c *evaluation) translate(ctx context.Context, t *translate.Translator, src
 		}
 		for _, r := range results {
 			hyps = append(hyps, r.Best())
-			if w, ok := r.LineWarning(text.Line{File: c.src, Number: len(hyps)}); ok {
+			if w, ok := r.LineWarning(text.Line{File: text.InputName(c.src), Number: len(hyps)}); ok {
 				warnings.Add(w)
 			}
 		}

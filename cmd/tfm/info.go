@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -11,13 +12,17 @@ import (
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/training"
+	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
 	"tfm/model"
+	"tfm/model/convert"
 	"tfm/model/safetensors"
+	"tfm/text"
 )
 
 func infoCommand(f *cli.Flags) cli.Action {
 	c := information{given: f.Given}
+	f.BoolVar(&c.json, "json", false, "print a JSON object").Common()
 	f.StringVar(&c.model, "model", "", "model `file` to show").Common()
 	settings.PresetFlag(f, &c.preset, "base").Common()
 	f.IntVar(&c.size, "vocab-size", 0, "pieces of a joint vocabulary").Common()
@@ -36,20 +41,26 @@ type information struct {
 	given                  func() map[string]string // flags of the command line
 	model, preset          string
 	size, srcSize, tgtSize int // of vocabularies
-	table3                 bool
+	table3, json           bool
 }
 
-func (c *information) run(_ context.Context, _ []string) error {
-	others := len(c.given()) > 1
+func (c *information) run(_ context.Context, args []string) error {
+	given := c.given()
+	delete(given, "json")
+	if len(args) == 1 && c.model == "" {
+		c.model, given["model"] = args[0], args[0]
+		args = nil
+	}
 	err := cmp.Or(
-		cli.UsageIf(c.model != "" && others, "-model excludes all other flags"),
-		cli.UsageIf(c.table3 && others, "-table3 excludes all other flags"),
+		cli.NoArguments(args),
+		cli.UsageIf(c.model != "" && len(given) > 1, "a model excludes the flags of a preset"),
+		cli.UsageIf(c.table3 && (len(given) > 1 || c.json), "-table3 excludes all other flags"),
 	)
 	switch {
 	case err != nil:
 		return err
 	case c.model != "":
-		return infoOfModel(c.model)
+		return c.infoOfModel()
 	case c.table3:
 		return printTable3()
 	}
@@ -79,17 +90,22 @@ func (c *information) infoOfPreset() error {
 			config.Tie = model.TieDecoder
 		}
 	default:
-		return cli.Usagef("-model or -vocab-size is missing")
+		return cli.Usagef("expected a model file, or -vocab-size")
 	}
 	if err := settings.Error(config.Validate()); err != nil {
 		return err
 	}
-	return printHeader(model.Header{Config: config, Decoding: run.Options.Search.Decoding()}, nil, "")
+	h := model.Header{Config: config, Decoding: run.Options.Search.Decoding()}
+	if c.json {
+		return printJSON(h, 0)
+	}
+	return printHeader(h, nil, "")
 }
 
 // infoOfModel verifies a model file and prints its header, without loading the weights.
-func infoOfModel(path string) error {
-	file, err := safetensors.Open(path)
+func (c *information) infoOfModel() error {
+	path := c.model
+	file, err := openModel(path)
 	if err != nil {
 		return err
 	}
@@ -105,12 +121,60 @@ func infoOfModel(path string) error {
 	if err != nil {
 		return err
 	}
+	if c.json {
+		return printJSON(h, info.Size())
+	}
 	list, err := model.ReadShortlist(file.Tensor, h.Config)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	form := cmp.Or(unlessZero("%s, which can translate but not train", h.Form), "float32")
 	return printHeader(h, list, fmt.Sprintf("%.1f MB, weights in %s", float64(info.Size())/1e6, form))
+}
+
+// openModel opens a model file. Of another file or folder the error says what it is.
+func openModel(path string) (*safetensors.File, error) {
+	m := translator.Model{Path: path}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if kind, err := convert.Detect(path); err == nil {
+		return nil, fmt.Errorf("%s is a model of %s: 'tfm import -o MODEL %s' makes a model file of it", path, describeFormat(kind), cli.ShellWord(path))
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder without a model", path)
+	}
+	file, err := safetensors.Open(path)
+	if err == nil {
+		return file, nil
+	}
+	for _, lineErr := range text.Lines(path) {
+		if lineErr == nil {
+			err = fmt.Errorf("%s is a text file, expected a model", path)
+		}
+		break
+	}
+	return nil, err
+}
+
+// printJSON prints a header as a JSON object. size is that of the file in bytes, 0 without one.
+func printJSON(h model.Header, size int64) error {
+	e := json.NewEncoder(os.Stdout)
+	e.SetEscapeHTML(false)
+	return e.Encode(struct {
+		Config     model.Config      `json:"config"`
+		Decoding   model.Decoding    `json:"decoding"`
+		SrcLang    string            `json:"src_lang,omitempty"`
+		TgtLang    string            `json:"tgt_lang,omitempty"`
+		Form       string            `json:"weights"`
+		Info       map[string]string `json:"info,omitempty"`
+		Bytes      int64             `json:"bytes,omitempty"`
+		Parameters int               `json:"parameters"`
+	}{h.Config, h.Decoding, h.SrcLang, h.TgtLang, cmp.Or(h.Form, "float32"), h.Info, size, h.Config.CountParams()})
 }
 
 // labelColumns is the width of the labels of a header.

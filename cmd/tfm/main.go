@@ -41,7 +41,7 @@ func program() cli.Program {
 				{Name: "bench", NoArgs: true, Setup: benchCommand},
 			}),
 			group("Look inside", []cli.Command{
-				{Name: "info", NoArgs: true, Setup: infoCommand},
+				{Name: "info", Setup: infoCommand},
 				{Name: "report", NoArgs: true, Setup: reportCommand},
 			}),
 			group("Learn", []cli.Command{

@@ -125,3 +125,18 @@ func TestFlagsOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// "-" is standard input, for files as for the flags that name one.
+func TestStandardInput(t *testing.T) {
+	saved := os.Stdin
+	t.Cleanup(func() { os.Stdin = saved })
+	for _, args := range []string{"score -ref doc.go -", "score -ref - doc.go", "score doc.go -ref=-"} {
+		var err error
+		if os.Stdin, err = os.Open("doc.go"); err != nil {
+			t.Fatal(err)
+		}
+		if code, stdout, stderr := runHere(t, t.Context(), strings.Fields(args)...); code != 0 || !strings.Contains(stdout, "BLEU = 100.00") {
+			t.Errorf("tfm %s = %d\n%s%s", args, code, stdout, stderr)
+		}
+	}
+}

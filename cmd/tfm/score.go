@@ -11,7 +11,9 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/scoring"
 	"tfm/cmd/tfm/internal/terminal"
+	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
+	"tfm/text"
 )
 
 func scoreCommand(f *cli.Flags) cli.Action {
@@ -42,6 +44,9 @@ func (c *scorer) run(_ context.Context, args []string) error {
 	}
 	files, err := c.checkSystems(c.files)
 	if err != nil {
+		return err
+	}
+	if files, err = translator.Inputs(files, c.References...); err != nil {
 		return err
 	}
 	refs, err := scoring.ReadFiles(c.References)
@@ -87,14 +92,10 @@ func (c *scorer) checkSystems(files []string) ([]string, error) {
 	)
 }
 
-// readSystems reads the files, or standard input without any, and reports systems whose output is
-// the baseline's.
+// readSystems reads the files, and reports systems whose output is the baseline's.
 func readSystems(files []string, refs [][]string, firstRef string) (systems []scoring.System, err error) {
-	if len(files) == 0 {
-		files = []string{""}
-		if terminal.IsTerminal(os.Stdin) {
-			fmt.Fprintln(os.Stderr, "Reading translations from the terminal, a line each; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
-		}
+	if slices.Contains(files, text.Stdin) && terminal.IsTerminal(os.Stdin) {
+		fmt.Fprintln(os.Stderr, "Reading translations from the terminal, a line each; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")
 	}
 	for _, file := range files {
 		s := scoring.System{Name: file}

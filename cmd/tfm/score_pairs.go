@@ -47,8 +47,9 @@ func (c *pairScorer) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	files, pairs := args, linesOfPairs(args, format)
-	switch twoFiles := !c.form.TSV && !c.form.JSON; {
+	twoFiles := !c.form.TSV && !c.form.JSON
+	files := args
+	switch {
 	case twoFiles && (c.src == "" || c.tgt == ""):
 		return cli.Usagef("-src and -tgt are needed, or -tsv, or -json")
 	case !twoFiles && (c.src != "" || c.tgt != ""):
@@ -57,14 +58,21 @@ func (c *pairScorer) run(ctx context.Context, args []string) error {
 		if err := cli.NoArguments(args); err != nil {
 			return err
 		}
-		files, pairs = []string{c.src, c.tgt}, filesOfPairs(c.src, c.tgt)
+		files = []string{c.src, c.tgt}
+	}
+	if files, err = translator.Inputs(files); err != nil {
+		return err
+	}
+	pairs := linesOfPairs(files, format)
+	if twoFiles {
+		pairs = filesOfPairs(c.src, c.tgt)
 	}
 	t, err := c.model.Open()
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	w := pairWriter{format: format, progress: filter.NewProgress(files, c.given()["progress"])}
+	w := pairWriter{format: format, progress: filter.NewProgress(files, os.Stdout, c.given()["progress"])}
 	w.warnings.Show = func(s string) { w.progress.Screen.Line("tfm: %s", s) }
 	return w.write(ctx, os.Stdout, t, pairs)
 }
@@ -77,7 +85,7 @@ type pairLine struct {
 	err  error  // the line has no pair
 }
 
-// linesOfPairs returns the pairs of the lines of files, or of standard input without files.
+// linesOfPairs returns the pairs of the lines of files.
 func linesOfPairs(files []string, f filter.PairFormat) iter.Seq2[pairLine, error] {
 	return func(yield func(pairLine, error) bool) {
 		for l, err := range translator.Lines(files, text.RepairLines) {
@@ -94,7 +102,7 @@ func linesOfPairs(files []string, f filter.PairFormat) iter.Seq2[pairLine, error
 func filesOfPairs(src, tgt string) iter.Seq2[pairLine, error] {
 	return func(yield func(pairLine, error) bool) {
 		for p, err := range text.Pairs(src, tgt) {
-			l := pairLine{Line: text.Line{File: src, Number: p.Line}, pair: p, read: p.Source + "\n" + p.Target}
+			l := pairLine{Line: text.Line{File: text.InputName(src), Number: p.Line}, pair: p, read: p.Source + "\n" + p.Target}
 			if !yield(l, err) {
 				return
 			}

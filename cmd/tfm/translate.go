@@ -10,6 +10,8 @@ import (
 	"iter"
 	"math"
 	"os"
+	"slices"
+	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/filter"
@@ -33,6 +35,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	f.IntVar(&c.batch, "batch", 256, "limit of the lines that are translated at the same time").Range(1, 1<<20)
 	f.IntVar(&c.maxLen, "max-len", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit").Range(0, math.MaxInt32)
 	f.Group("Output")
+	f.StringVar(&c.out, "o", "", "`file` to write to, line by line, in place of standard output")
 	c.answer = filter.AnswerFlags(f)
 	f.BoolVar(&c.progress, "progress", false, "show lines, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
 	f.BoolVar(&c.stream, "stream", false, "write each translation while it is made, as far as it cannot change; one line at a time")
@@ -64,6 +67,7 @@ type translation struct {
 	sentences *filter.Split
 	batch     int
 	maxLen    int
+	out       string
 	answer    *filter.Answer
 	progress  bool
 	stream    bool
@@ -93,29 +97,46 @@ func (c *translation) check() (filter.Format, error) {
 		cli.UsageIf(beam && c.search.Sample, "either -beam or -sample"),
 		cli.UsageIf(c.form.Key != "" && !c.search.Sample && !c.answer.NBest, "-key needs -sample or -nbest"),
 		needSample,
+		cli.UsageIf(strings.HasSuffix(c.out, ".gz"), "-o %s: the output is plain text; without -o it can go to gzip", c.out),
 		settings.CheckSearch(*c.search),
 		cli.Excludes(c.stream, given, "stream", "tsv", "json", "nbest", "scores", "key", "align", "progress", "batch"),
 	)
 }
 
-func (c *translation) run(ctx context.Context, files []string) error {
+func (c *translation) run(ctx context.Context, args []string) (err error) {
 	format, err := c.check()
 	if err != nil {
 		return err
+	}
+	files, err := translator.Inputs(args, c.prefixes.File, c.terms.File)
+	if err != nil {
+		return err
+	}
+	if c.out != "" {
+		if err := cli.CheckOutput(c.out, append([]string{c.model.Path, c.prefixes.File, c.terms.File}, files...)...); err != nil {
+			return err
+		}
 	}
 	t, err := c.model.Open()
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	answers := answerWriter{format: format, progress: filter.NewProgress(files, c.given()["progress"])}
-	answers.warnings.Show = func(s string) { answers.progress.Screen.Line("tfm: %s", s) }
-	if c.maxLen > 0 && c.maxLen < t.MaxSource() {
-		answers.warnings.Remedy = "give a larger -max-len"
-	}
 	o, done, err := c.options(t, format)
 	if err != nil {
 		return err
+	}
+	out := os.Stdout
+	if c.out != "" {
+		if out, err = os.Create(c.out); err != nil {
+			return err
+		}
+		defer func() { err = cmp.Or(err, out.Close()) }()
+	}
+	answers := answerWriter{format: format, progress: filter.NewProgress(files, out, c.given()["progress"])}
+	answers.warnings.Show = func(s string) { answers.progress.Screen.Line("tfm: %s", s) }
+	if c.maxLen > 0 && c.maxLen < t.MaxSource() {
+		answers.warnings.Remedy = "give a larger -max-len"
 	}
 	o.Warn = answers.warnings.Add
 	lines := translator.Lines(files, text.RepairLines)
@@ -124,11 +145,11 @@ func (c *translation) run(ctx context.Context, files []string) error {
 	}
 	prompt := newPrompt(files)
 	if c.stream {
-		err = filter.Stream(ctx, os.Stdout, t, lines, o, func() { prompt("> ") })
+		err = filter.Stream(ctx, out, t, lines, o, func() { prompt("> ") })
 		prompt("\n")
 		answers.warnings.Summarize()
 	} else {
-		err = answers.write(os.Stdout, t.Lines(ctx, lines, o), prompt)
+		err = answers.write(out, t.Lines(ctx, lines, o), prompt)
 	}
 	return cmp.Or(err, done())
 }
@@ -159,7 +180,7 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 // newPrompt returns a function that prints a prompt for each line, and the end of the last. It
 // prints nothing unless standard input is a terminal and the input.
 func newPrompt(files []string) (show func(string)) {
-	if len(files) > 0 || !terminal.IsTerminal(os.Stdin) {
+	if !slices.Contains(files, text.Stdin) || !terminal.IsTerminal(os.Stdin) {
 		return func(string) {}
 	}
 	fmt.Fprintln(os.Stderr, "Type a sentence; Ctrl-D (on Windows Ctrl-Z, Enter) ends.")

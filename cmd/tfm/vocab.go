@@ -90,14 +90,22 @@ func (v *vocabFlags) run(ctx context.Context, args []string) error {
 	case v.show:
 		return showPieces(tokenizer)
 	}
-	return v.apply(ctx, tokenizer, args)
+	files, err := translator.Inputs(args)
+	if err != nil {
+		return err
+	}
+	return v.apply(ctx, tokenizer, files)
 }
 
 // train trains a tokenizer on files.
 func (v *vocabFlags) train(files []string) error {
-	switch {
-	case len(files) == 0:
+	if len(files) == 0 {
 		return cli.Usagef("no files to train on")
+	}
+	if _, err := translator.Inputs(files); err != nil {
+		return err
+	}
+	switch {
 	case v.format == "subword-nmt":
 		return tokenizers.TrainSubword(v.out, v.size, files)
 	case v.modelType == "bpe":
@@ -139,7 +147,7 @@ func printedIDs(tokenizer text.Tokenizer) idNumbering {
 	return idNumbering{tokenizer.Size(), same, same, false}
 }
 
-// apply converts the lines of files, or of standard input, and prints them as they arrive.
+// apply converts the lines of files and prints them as they arrive.
 func (v *vocabFlags) apply(ctx context.Context, tokenizer text.Tokenizer, files []string) error {
 	read := text.RepairLines
 	switch {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -106,5 +107,25 @@ func TestTable3(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
+	}
+}
+
+func TestInfoJSON(t *testing.T) {
+	m := toyModel(t)
+	var got struct {
+		Config struct {
+			DModel int `json:"d_model"`
+		}
+		Weights           string
+		Bytes, Parameters int
+	}
+	if err := json.Unmarshal([]byte(mustRun(t, "", "info", m, "-json").stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Config.DModel == 0 || got.Weights != "float32" || got.Bytes < 4*got.Parameters || got.Parameters == 0 {
+		t.Errorf("tfm info -json = %+v", got)
+	}
+	if file, flag := mustRun(t, "", "info", m).stdout, mustRun(t, "", "info", "-model", m).stdout; file != flag {
+		t.Errorf("tfm info MODEL =\n%s\nwant that of -model:\n%s", file, flag)
 	}
 }

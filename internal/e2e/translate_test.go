@@ -265,3 +265,20 @@ func TestNobodyReads(t *testing.T) {
 	}
 	w.Close()
 }
+
+// -o writes what standard output would show, "-" is standard input among files, and flags may
+// follow them.
+func TestTranslateToFile(t *testing.T) {
+	m, input := toyModel(t), read(t, toy.testSrc)
+	want := mustRun(t, input, "translate", "-model", m).stdout
+	out := write(t, "out", "old")
+	if o := mustRun(t, input, "translate", toy.testSrc, "-", "-o", out, "-model", m); o.stdout != "" || read(t, out) != want+want {
+		t.Errorf("standard output is %q, and the file\n%s\nwant\n%s", o.stdout, read(t, out), want+want)
+	}
+	mustFail(t, runTFM(t, "", "translate", "-o", out, "-model", m, "missing"), 1, "missing")
+	kept := write(t, "kept", "old")
+	mustFail(t, runTFM(t, "", "translate", "-o", kept, "-model", "missing"), 1, "missing does not exist")
+	if read(t, kept) != "old" {
+		t.Errorf("after an error the file holds %q", read(t, kept))
+	}
+}

@@ -48,6 +48,9 @@ func (t *Text) Paths() []string {
 // can be read only once.
 func (t *Text) Check() error {
 	for _, path := range t.Paths() {
+		if path == text.Stdin {
+			return errors.New("standard input: expected a regular file, because training reads it more than once")
+		}
 		info, err := os.Stat(path)
 		var pathError *fs.PathError
 		if errors.As(err, &pathError) {

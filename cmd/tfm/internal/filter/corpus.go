@@ -24,6 +24,7 @@ func CorpusFlags(f *cli.Flags) *Corpus {
 // Check reports missing or conflicting flags.
 func (c *Corpus) Check() error {
 	return cmp.Or(
+		cli.UsageIf(c.src == text.Stdin && c.tgt == text.Stdin, "either -src or -tgt can be standard input"),
 		cli.UsageIf(c.tsv != "" && (c.src != "" || c.tgt != ""), "either -src and -tgt, or -tsv"),
 		cli.UsageIf(c.tsv == "" && (c.src == "" || c.tgt == ""), "-src and -tgt are needed, or -tsv"),
 	)
@@ -32,6 +33,9 @@ func (c *Corpus) Check() error {
 // CheckFiles reports a file that cannot be read more than once.
 func (c *Corpus) CheckFiles() error {
 	for _, name := range c.Files().Paths() {
+		if name == text.Stdin {
+			return cli.Usagef("standard input can be read once, and the pairs are read several times: write them to a file")
+		}
 		if info, err := os.Stat(name); err != nil {
 			return err
 		} else if !info.Mode().IsRegular() {

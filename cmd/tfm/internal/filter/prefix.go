@@ -3,7 +3,6 @@ package filter
 import (
 	"fmt"
 	"iter"
-	"os"
 	"sync"
 	"unicode/utf8"
 
@@ -14,13 +13,16 @@ import (
 )
 
 // Prefixes are the flags that set the begin of translations.
-type Prefixes struct{ prefix, file string }
+type Prefixes struct {
+	File   string // of prefixes
+	prefix string
+}
 
 // PrefixFlags declares the flags of Prefixes.
 func PrefixFlags(f *cli.Flags) *Prefixes {
 	p := new(Prefixes)
 	f.StringVar(&p.prefix, "prefix", "", "`text` with which every translation begins; it may end within a word")
-	f.StringVar(&p.file, "prefix-file", "", "`file` with a -prefix for each line of the input, on the line with its number; empty is none")
+	f.StringVar(&p.File, "prefix-file", "", "`file` with a -prefix for each line of the input, on the line with its number; empty is none")
 	return p
 }
 
@@ -30,17 +32,17 @@ func (p *Prefixes) Apply(o *translate.LineOptions) (close func() error, err erro
 	if o.Prefix = p.prefix; !utf8.ValidString(p.prefix) {
 		return nil, cli.Usagef("-prefix %q: must be valid UTF-8", p.prefix)
 	}
-	if p.file == "" {
+	if p.File == "" {
 		return func() error { return nil }, nil
 	}
 	if p.prefix != "" {
 		return nil, cli.Usagef("either -prefix or -prefix-file")
 	}
-	file, err := os.Open(p.file)
+	file, err := text.OpenInput(p.File)
 	if err != nil {
 		return nil, err
 	}
-	next, stop := iter.Pull2(text.RepairLines(file, p.file))
+	next, stop := iter.Pull2(text.RepairLines(file, text.InputName(p.File)))
 	var mu sync.Mutex // after an error or a signal, PrefixOf may still run
 	var failed error
 	n, isClosed := 0, false
@@ -52,7 +54,7 @@ func (p *Prefixes) Apply(o *translate.LineOptions) (close func() error, err erro
 		}
 		l, err, ok := next()
 		if failed = err; !ok {
-			failed = fmt.Errorf("%s: found %s, expected one for each line of the input", p.file, format.Count(n, "line"))
+			failed = fmt.Errorf("%s: found %s, expected one for each line of the input", p.File, format.Count(n, "line"))
 		}
 		n++
 		return l.Text

@@ -8,6 +8,7 @@ import (
 
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
+	"tfm/text"
 )
 
 // Progress shows the lines that are done, their speed and the remaining time.
@@ -21,29 +22,28 @@ type Progress struct {
 	bytes int64
 }
 
-// NewProgress returns the Progress through files, or through standard input without files. given
-// is the value of a flag, or "". By default it is shown if standard error is a terminal, standard
-// output is not one and the size of the input is known.
-func NewProgress(files []string, given string) *Progress {
+// NewProgress returns the Progress through files, whose answers go to out. given is the value of a
+// flag, or "". By default it is shown if standard error is a terminal, out is not one and the size
+// of the input is known.
+func NewProgress(files []string, out *os.File, given string) *Progress {
 	p := &Progress{Screen: terminal.NewProgress(os.Stderr), start: time.Now(), size: TextSize(files)}
-	byDefault := p.size > 0 && terminal.IsTerminal(os.Stderr) && !terminal.IsTerminal(os.Stdout)
+	byDefault := p.size > 0 && terminal.IsTerminal(os.Stderr) && !terminal.IsTerminal(out)
 	p.Shown = given == "true" || given == "" && byDefault
 	return p
 }
 
-// TextSize returns the bytes of text of the files, or of standard input without files. It is 0 if
-// unknown: in a pipe, or in a gzipped file whose last four bytes are no plausible size.
+// TextSize returns the bytes of text of the files. It is 0 if unknown: in a pipe, or in a gzipped
+// file whose last four bytes are no plausible size.
 func TextSize(files []string) (size int64) {
-	if len(files) == 0 {
-		return fileTextSize(os.Stdin)
-	}
 	for _, path := range files {
-		f, err := os.Open(path)
+		f, err := text.OpenInput(path)
 		if err != nil {
 			return 0 // the command reports it
 		}
 		n := fileTextSize(f)
-		f.Close()
+		if path != text.Stdin {
+			f.Close()
+		}
 		if n == 0 {
 			return 0
 		}

@@ -15,30 +15,30 @@ import (
 )
 
 // Terms is the flag that sets the translations of terms.
-type Terms struct{ file string }
+type Terms struct{ File string }
 
 // TermFlags declares the flag of Terms.
 func TermFlags(f *cli.Flags) *Terms {
 	t := new(Terms)
-	f.StringVar(&t.file, "terms", "", "`file` of a term, a tab and its translation on each line; where a text has the term, the translation has that, even against -no-repeat")
+	f.StringVar(&t.File, "terms", "", "`file` of a term, a tab and its translation on each line; where a text has the term, the translation has that, even against -no-repeat")
 	return t
 }
 
 // Apply sets the phrases of o.
 func (t *Terms) Apply(o *translate.LineOptions, tr *translate.Translator) error {
-	if t.file == "" {
+	if t.File == "" {
 		return nil
 	}
 	var list []term
-	for pair, err := range (text.Files{Source: t.file}.Pairs()) {
+	for pair, err := range (text.Files{Source: t.File}.Pairs()) {
 		if err != nil {
 			return err
 		}
 		if text.IsBlank(pair.Source) {
-			return fmt.Errorf("%s:%d: found no term before the tab", t.file, pair.Line)
+			return fmt.Errorf("%s:%d: found no term before the tab", t.File, pair.Line)
 		}
 		if err := tr.CheckPhrase(pair.Target); err != nil {
-			return fmt.Errorf("%s:%d: %w", t.file, pair.Line, err)
+			return fmt.Errorf("%s:%d: %w", t.File, pair.Line, err)
 		}
 		list = append(list, term{strings.TrimSpace(pair.Source), strings.TrimSpace(pair.Target)})
 	}

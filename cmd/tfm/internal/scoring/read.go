@@ -2,7 +2,6 @@ package scoring
 
 import (
 	"fmt"
-	"os"
 
 	"tfm/text"
 )
@@ -24,26 +23,22 @@ func ReadFiles(paths []string) ([][]string, error) {
 	return files, nil
 }
 
-// ReadHypotheses returns the lines of a file, or of standard input if path is "". Their count must
-// equal that of the references. Errors call the first reference firstReference.
+// ReadHypotheses returns the lines of a file. Their count must equal that of the references. Errors
+// call the first reference firstReference.
 func ReadHypotheses(path string, references [][]string, firstReference string) ([]string, error) {
-	file, name := os.Stdin, "standard input"
-	if path != "" {
-		var err error
-		if file, err = os.Open(path); err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		name = path
+	file, err := text.OpenInput(path)
+	if err != nil {
+		return nil, err
 	}
+	defer file.Close()
 	var hyps []string
-	for line, err := range text.ReadLines(file, name) {
+	for line, err := range text.ReadLines(file, text.InputName(path)) {
 		if err != nil {
 			return nil, err
 		}
 		hyps = append(hyps, line)
 	}
-	return hyps, checkCounts(name, len(hyps), firstReference, len(references[0]))
+	return hyps, checkCounts(path, len(hyps), firstReference, len(references[0]))
 }
 
 // checkCounts reports unequal line counts of two files.
@@ -51,5 +46,5 @@ func checkCounts(a string, aLines int, b string, bLines int) error {
 	if aLines == bLines {
 		return nil
 	}
-	return fmt.Errorf("unequal line counts: %s has %d, %s has %d", a, aLines, b, bLines)
+	return fmt.Errorf("unequal line counts: %s has %d, %s has %d", text.InputName(a), aLines, text.InputName(b), bLines)
 }

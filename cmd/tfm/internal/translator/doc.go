@@ -1,6 +1,6 @@
 // Package translator opens models for the commands that translate, and reads their input.
 //
 //	model.go     the model and its flags
-//	lines.go     the lines of files or of standard input
+//	lines.go     the lines of files and of standard input
 //	warnings.go  warnings about lines and their translations
 package translator

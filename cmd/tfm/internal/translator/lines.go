@@ -3,24 +3,37 @@ package translator
 import (
 	"io"
 	"iter"
-	"os"
+	"slices"
 
+	"tfm/cmd/tfm/internal/cli"
 	"tfm/text"
 )
 
-// Lines reads the lines of files, or of standard input without files.
-func Lines(files []string, read func(r io.Reader, name string) iter.Seq2[text.Line, error]) iter.Seq2[text.Line, error] {
-	if len(files) == 0 {
-		return read(os.Stdin, "standard input")
+// Inputs returns the files that arguments name, or standard input without any. It reports standard
+// input that is named twice, in args and others, which are values of flags.
+func Inputs(args []string, others ...string) ([]string, error) {
+	if len(args) == 0 {
+		args = []string{text.Stdin}
 	}
+	stdin := 0
+	for _, path := range slices.Concat(args, others) {
+		if path == text.Stdin {
+			stdin++
+		}
+	}
+	return args, cli.UsageIf(stdin > 1, "standard input can be read once, and is named %d times", stdin)
+}
+
+// Lines reads the lines of files.
+func Lines(files []string, read func(r io.Reader, name string) iter.Seq2[text.Line, error]) iter.Seq2[text.Line, error] {
 	return func(yield func(text.Line, error) bool) {
 		for _, name := range files {
-			f, err := os.Open(name)
+			f, err := text.OpenInput(name)
 			if err != nil {
 				yield(text.Line{}, err)
 				return
 			}
-			for l, err := range read(f, name) {
+			for l, err := range read(f, text.InputName(name)) {
 				if !yield(l, err) || err != nil {
 					f.Close()
 					return
