@@ -61,6 +61,7 @@ var allowedImports = []struct{ name, imports string }{
 	// Programs around the model.
 	{"report", "train/runlog internal/format"},
 	{"digits", "mat layer model train"},
+	{"packaging", ""}, // of a release
 
 	// For tests and benchmarks.
 	{"internal/layout", ""},

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// build returns the binary of each target. It sets the manual pages and completions, which a binary
+// for this machine prints.
+func (r *release) build() (map[target][]byte, error) {
+	dir, err := os.MkdirTemp("", "packaging")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	module, err := output("go", "list", "-m")
+	if err != nil {
+		return nil, err
+	}
+	stamp := fmt.Sprintf("-s -w -X '%s/cmd/%s/internal/release.stamp=v%s %s %s'", strings.TrimSpace(module), name, r.version, r.commit, r.date.Format(time.DateOnly))
+	build := func(t target, path string) error {
+		c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+stamp, "-o", path, "./cmd/"+name)
+		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0")
+		c.Stderr = os.Stderr
+		if err := c.Run(); err != nil {
+			return fmt.Errorf("%v: %w", c, err)
+		}
+		return nil
+	}
+	binaries := map[target][]byte{}
+	for _, t := range targets {
+		path := filepath.Join(dir, t.os+t.arch)
+		if err := build(t, path); err != nil {
+			return nil, err
+		}
+		if binaries[t], err = os.ReadFile(path); err != nil {
+			return nil, err
+		}
+	}
+	own := filepath.Join(dir, "own.exe")
+	if err := build(target{runtime.GOOS, runtime.GOARCH}, own); err != nil {
+		return nil, err
+	}
+	return binaries, r.describe(own)
+}
+
+// describe sets the manual pages and completions that the binary at path prints.
+func (r *release) describe(path string) error {
+	commands, err := output(path, "completion", "-words", "-empty")
+	if err != nil {
+		return err
+	}
+	page, err := output(path, "help", "-man")
+	r.pages = []file{{name + ".1", 0o644, []byte(page)}}
+	for line := range strings.Lines(commands) {
+		command, _, _ := strings.Cut(line, "\t")
+		if err == nil {
+			page, err = output(path, "help", command, "-man")
+		}
+		r.pages = append(r.pages, file{name + "-" + command + ".1", 0o644, []byte(page)})
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		script := ""
+		if err == nil {
+			script, err = output(path, "completion", shell)
+		}
+		r.scripts = append(r.scripts, file{shell, 0o644, []byte(script)})
+	}
+	return err
+}
+
+// documents returns the documents of the checkout, which must be the working directory, and the
+// license of golang.org/x/sys, which is also that of Go's library: the binaries contain both.
+func documents() ([]file, error) {
+	names, err := output("git", "ls-files", "LICENSE", "*.md", "*.svg")
+	if err != nil {
+		return nil, err
+	}
+	var docs []file
+	for _, path := range strings.Fields(names) {
+		if strings.HasPrefix(path, "testdata/") {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, file{path, 0o644, data})
+	}
+	sys, err := output("go", "list", "-m", "-f", "{{.Dir}}", "golang.org/x/sys")
+	if err != nil {
+		return nil, err
+	}
+	license, err := os.ReadFile(filepath.Join(strings.TrimSpace(sys), "LICENSE"))
+	return append(docs, file{"LICENSE-Go", 0o644, license}), err
+}
+
+// output returns the standard output of a command. No setting of the processor that the command
+// prints is that of this machine.
+func output(command string, args ...string) (string, error) {
+	c := exec.Command(command, args...)
+	c.Env = append(os.Environ(), "TFM_CPU=generic")
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("%v: %w", c, err)
+	}
+	return string(out), nil
+}
