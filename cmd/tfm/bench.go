@@ -179,7 +179,7 @@ func (b *benchmark) chosen() (chosen []benchPart, err error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(p benchPart) bool { return name == p.name || name == p.group }) {
 			groups, parts := benchNames()
-			return nil, cli.Usagef("-only %q: unknown part %q, expected %s; or single lines, %s", b.only, name, groups, parts)
+			return nil, cli.Usagef("-only is %q, expected %s; or single lines, %s", name, groups, parts)
 		}
 	}
 	return slices.DeleteFunc(all, func(p benchPart) bool { return !slices.Contains(names, p.name) && !slices.Contains(names, p.group) }), nil

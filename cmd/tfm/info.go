@@ -20,14 +20,17 @@ import (
 	"tfm/text"
 )
 
+// The limits of a vocabulary, those of model.Config.
+const minVocab, maxVocab = 4, 1 << 24
+
 func infoCommand(f *cli.Flags) cli.Action {
 	c := information{given: f.Given}
 	f.BoolVar(&c.json, "json", false, "print a JSON object").Common()
 	f.StringVar(&c.model, "model", "", "model `file` to show").Common()
 	settings.PresetFlag(f, &c.preset, "base").Common()
-	f.IntVar(&c.size, "vocab-size", 0, "pieces of a joint vocabulary").Common()
-	f.IntVar(&c.srcSize, "src-vocab-size", 0, "pieces of a separate source vocabulary").Common()
-	f.IntVar(&c.tgtSize, "tgt-vocab-size", 0, "pieces of a separate target vocabulary").Common()
+	f.IntVar(&c.size, "vocab-size", 0, "pieces of a joint vocabulary").Range(minVocab, maxVocab).Common()
+	f.IntVar(&c.srcSize, "src-vocab-size", 0, "pieces of a separate source vocabulary").Range(minVocab, maxVocab).Common()
+	f.IntVar(&c.tgtSize, "tgt-vocab-size", 0, "pieces of a separate target vocabulary").Range(minVocab, maxVocab).Common()
 	f.BoolVar(&c.table3, "table3", false, "show the models of the paper's Table 3 with their parameter counts").Common()
 	config, _ := model.Preset("base")
 	settings.InitFlag(f, &config.Init)

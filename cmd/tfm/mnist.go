@@ -43,8 +43,8 @@ func (c *mnist) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if c.valid < 0 || c.valid >= training.Len() {
-		return cli.Usagef("-valid %d: must be 0 to %d, of %d images", c.valid, training.Len()-1, training.Len())
+	if c.valid >= training.Len() {
+		return cli.Usagef("-valid is %d, expected 0 to %d, of %d images", c.valid, training.Len()-1, training.Len())
 	}
 	heldOut := "test"
 	if c.valid > 0 {
@@ -79,8 +79,11 @@ func (c *mnist) recipe() (digits.Recipe, error) {
 	if c.data == "" {
 		return digits.Recipe{}, cli.Usagef("-data is missing: the folder with the files of MNIST")
 	}
+	if c.valid < 0 {
+		return digits.Recipe{}, cli.Usagef("-valid is %d, expected 0 or more", c.valid)
+	}
 	if c.epochs < 0 || c.epochs > 10_000 {
-		return digits.Recipe{}, cli.Usagef("-epochs %d: must be 0 to 10000", c.epochs)
+		return digits.Recipe{}, cli.Usagef("-epochs is %d, expected 0 to 10000", c.epochs)
 	}
 	recipe, err := digits.Preset(c.preset)
 	if err != nil {

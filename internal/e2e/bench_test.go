@@ -61,7 +61,7 @@ func TestBenchRefuses(t *testing.T) {
 		args  []string
 		wants []string
 	}{
-		{2, []string{"-only", "gemm,speed"}, []string{`-only "gemm,speed"`, `"speed"`, "machine, gemm, base, tiny, decode", "beam4-32"}},
+		{2, []string{"-only", "gemm,speed"}, []string{`-only is "speed"`, "machine, gemm, base, tiny, decode", "beam4-32"}},
 		{2, []string{"-only", "base", "-lengths", lengths}, []string{"-lengths needs the part tiny"}},
 		{1, []string{"-lengths", lengths}, []string{"lengths.tsv:2", `"7"`}},
 		{2, []string{"-threads", "0"}, []string{`-threads is 0`}},

@@ -56,8 +56,8 @@ func TestMNIST(t *testing.T) {
 	}
 	mustFail(t, runTFM(t, "", "mnist"), 2, "-data is missing", "run 'tfm help mnist'")
 	mustFail(t, runTFM(t, "", "mnist", "-data", dir, "-preset", "resnet"), 2, `-preset is "resnet"`, "source or vit-rows")
-	mustFail(t, runTFM(t, "", "mnist", "-data", dir, "-epochs", "-1"), 2, "-epochs -1", "0 to 10000")
-	mustFail(t, runTFM(t, "", "mnist", "-data", dir, "-valid", "60"), 2, "-valid 60", "0 to 59")
+	mustFail(t, runTFM(t, "", "mnist", "-data", dir, "-epochs", "-1"), 2, "-epochs is -1", "0 to 10000")
+	mustFail(t, runTFM(t, "", "mnist", "-data", dir, "-valid", "60"), 2, "-valid is 60", "0 to 59")
 	mustFail(t, runTFM(t, "", "mnist", "-data", t.TempDir()), 1, "train-images-idx3-ubyte", "no such file")
 	path := filepath.Join(dir, "t10k-labels-idx1-ubyte")
 	if err := os.Truncate(path, 20); err != nil {

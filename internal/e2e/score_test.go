@@ -257,7 +257,7 @@ func TestScoreErrors(t *testing.T) {
 		{"data without test set", []string{"-ref", ref, "-data", "x", hyps}, 2, []string{"-data needs -t"}},
 		{"missing test set", []string{"-t", "wmt17/B", "-l", "en-de", "-data", "none", hyps}, 1, []string{
 			"-t wmt17/B -l en-de: found no wmt17/B/wmt17_B.en-de.ref in none, nor wmt17/B/en-de.de, nor wmt17_B.en-de.de; 'sacrebleu --download wmt17/B -l en-de' gets it"}},
-		{"empty name", []string{"-ref", "", hyps}, 2, []string{`-ref ""`}},
+		{"empty name", []string{"-ref", "", hyps}, 2, []string{`-ref is "", expected a file`}},
 		{"a system twice", []string{"-ref", ref, hyps, hyps}, 2, []string{hyps + ": found twice, as system 1 and 2"}},
 		{"a lonely baseline", []string{"-ref", ref, "-paired", "bootstrap", hyps}, 2, []string{"-paired: found 1 file of hypotheses, expected at least 2"}},
 		{"test", []string{"-ref", ref, "-paired", "ttest", hyps}, 2, []string{`-paired is "ttest", expected bootstrap or randomization`}},

@@ -63,12 +63,14 @@ func DefaultHoldOutOptions() HoldOutOptions {
 func (o *HoldOutOptions) Validate() error {
 	const limit = 1_000_000
 	switch {
-	case o.Valid < 0 || o.Valid > limit || o.Test < 0 || o.Test > limit:
-		return fmt.Errorf("valid %d, test %d: must be 0 to %d", o.Valid, o.Test, limit)
+	case o.Valid < 0 || o.Valid > limit:
+		return fmt.Errorf("-valid is %d, expected 0 to %d", o.Valid, limit)
+	case o.Test < 0 || o.Test > limit:
+		return fmt.Errorf("-test is %d, expected 0 to %d", o.Test, limit)
 	case o.Valid+o.Test == 0:
-		return fmt.Errorf("valid 0, test 0: one of them must be at least 1")
+		return fmt.Errorf("-valid is 0, expected 1 or more, or such a -test")
 	case !(o.Similarity > 0 && o.Similarity <= 1):
-		return fmt.Errorf("similarity %v: must be above 0 and at most 1", o.Similarity)
+		return fmt.Errorf("-similarity is %v, expected a number above 0 and up to 1", o.Similarity)
 	}
 	return nil
 }

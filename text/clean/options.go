@@ -56,18 +56,20 @@ func DefaultOptions() Options {
 // Validate reports the first option that is out of range.
 func (o *Options) Validate() error {
 	switch {
+	case o.MaxLen < 1:
+		return fmt.Errorf("-max-len is %d, expected 1 or more", o.MaxLen)
 	case o.MinLen < 0 || o.MinLen > o.MaxLen:
-		return fmt.Errorf("-min-len %d: must be 0 to -max-len, %d", o.MinLen, o.MaxLen)
+		return fmt.Errorf("-min-len is %d, expected 0 to %d, the -max-len", o.MinLen, o.MaxLen)
 	case o.MaxWord < 1:
-		return fmt.Errorf("-max-word %d: must be at least 1", o.MaxWord)
+		return fmt.Errorf("-max-word is %d, expected 1 or more", o.MaxWord)
 	case !(o.Ratio >= 0):
-		return fmt.Errorf("-ratio %v: must be at least 0", o.Ratio)
+		return fmt.Errorf("-ratio is %v, expected 0 or more", o.Ratio)
 	case o.PerSource < 0:
-		return fmt.Errorf("-per-source %d: must be at least 0", o.PerSource)
+		return fmt.Errorf("-per-source is %d, expected 0 or more", o.PerSource)
 	case o.PerTarget < 0:
-		return fmt.Errorf("-per-target %d: must be at least 0", o.PerTarget)
+		return fmt.Errorf("-per-target is %d, expected 0 or more", o.PerTarget)
 	case !(o.Misaligned >= 0 && o.Misaligned <= 1):
-		return fmt.Errorf("-misaligned %v: must be 0 to 1", o.Misaligned)
+		return fmt.Errorf("-misaligned is %v, expected 0 to 1", o.Misaligned)
 	}
 	return nil
 }

@@ -20,6 +20,9 @@ func (v *value[T]) String() string { return fmt.Sprint(*v.p) }
 
 func (v *value[T]) Set(s string) error {
 	x, err := v.parse(s)
+	if errors.Is(err, strconv.ErrRange) {
+		return errors.New("expected a number closer to 0")
+	}
 	if err != nil {
 		return errors.New("expected " + v.expected)
 	}

@@ -30,7 +30,7 @@ func PrefixFlags(f *cli.Flags) *Prefixes {
 // error of reading it, also if it has fewer lines than the input.
 func (p *Prefixes) Apply(o *translate.LineOptions) (close func() error, err error) {
 	if o.Prefix = p.prefix; !utf8.ValidString(p.prefix) {
-		return nil, cli.Usagef("-prefix %q: must be valid UTF-8", p.prefix)
+		return nil, cli.Usagef("-prefix is %q, expected valid UTF-8", p.prefix)
 	}
 	if p.File == "" {
 		return func() error { return nil }, nil

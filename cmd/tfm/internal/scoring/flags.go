@@ -156,7 +156,7 @@ func (o *Options) Check() error {
 	return cmp.Or(
 		o.findTestSet(),
 		cli.UsageIf(len(o.References) == 0, "-ref is missing"),
-		cli.UsageIf(slices.Contains(o.References, ""), "-ref \"\": expected a file"),
+		cli.UsageIf(slices.Contains(o.References, ""), "-ref is \"\", expected a file"),
 		needTER,
 		cli.UsageIf(o.Bare && o.json, "either -b or -json"),
 		cli.UsageIf(o.trials != score.DefaultTrials && o.paired != randomization, "-trials needs -paired randomization"),

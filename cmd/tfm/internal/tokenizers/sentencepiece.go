@@ -115,7 +115,7 @@ func (p *SentencePiece) trainer(modelType sentencepiece.ModelType, size int) (*t
 		id   int
 	}{{&spec.UnknownID, "-unk-id", p.unk}, {&spec.BOSID, "-bos-id", p.bos}, {&spec.EOSID, "-eos-id", p.eos}, {&spec.PadID, "-pad-id", p.pad}} {
 		if id.id < -1 || id.id >= size {
-			return nil, cli.Usagef("%s %d: must be -1 to %d", id.flag, id.id, size-1)
+			return nil, cli.Usagef("%s is %d, expected -1 to %d", id.flag, id.id, size-1)
 		}
 		*id.to = int32(id.id)
 	}
@@ -141,6 +141,9 @@ func usageError(err error) error {
 		return cli.Usagef("%s", err)
 	}
 	flag := cmp.Or(flagNames[setting.Name], strings.ReplaceAll(setting.Name, "_", "-"))
+	if found, ok := strings.CutPrefix(setting.Err.Error(), "found "); ok {
+		return cli.Usagef("-%s is %s", flag, found)
+	}
 	return cli.Usagef("-%s: %s", flag, setting.Err)
 }
 
