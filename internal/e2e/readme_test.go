@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,8 +17,11 @@ import (
 	"tfm/internal/texttest"
 )
 
-// documents are the files with commands for users, relative to the module's folder.
-var documents = []string{"README.md", "README.zh.md", "BENCHMARKS.md", "docs/code.md", "docs/corpora.md", "docs/models.md", "docs/training.md", "docs/translating.md", "mat/README.md", "train/runlog/README.md"}
+// documents returns the files with commands for users, relative to the module's folder.
+func documents(root string) []string {
+	pages, _ := fs.Glob(os.DirFS(root), "docs/*.md") // fails for a bad pattern only
+	return append(pages, "README.md", "README.zh.md", "BENCHMARKS.md", "mat/README.md", "train/runlog/README.md")
+}
 
 // notRun are commands, by their beginning, that a test cannot run, with the reason.
 var notRun = map[string]string{
@@ -99,7 +103,7 @@ func TestCommandsOfTheDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	used, ran := map[string]bool{}, map[string]bool{}
-	for _, document := range documents {
+	for _, document := range documents(root) {
 		commands := commandsOf(t, filepath.Join(root, document))
 		dir := t.TempDir()
 		if err := os.Symlink(self, filepath.Join(dir, "tfm")); err != nil {
