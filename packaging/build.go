@@ -64,12 +64,12 @@ func (r *release) describe(path string) error {
 		}
 		r.pages = append(r.pages, file{name + "-" + command + ".1", 0o644, []byte(page)})
 	}
-	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+	for _, s := range shells {
 		script := ""
 		if err == nil {
-			script, err = output(path, "completion", shell)
+			script, err = output(path, "completion", s.shell)
 		}
-		r.scripts = append(r.scripts, file{shell, 0o644, []byte(script)})
+		r.scripts = append(r.scripts, file{s.file, 0o644, []byte(script)})
 	}
 	return err
 }

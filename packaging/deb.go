@@ -20,11 +20,6 @@ func (r *release) debianVersion() string { return strings.Replace(r.version, "-"
 // deb returns a package that installs the program with its manual pages, completions and documents.
 func (r *release) deb(program file, arch string) ([]byte, error) {
 	const share = "usr/share/"
-	places := map[string]string{
-		"bash": "bash-completion/completions/" + name,
-		"zsh":  "zsh/vendor-completions/_" + name,
-		"fish": "fish/vendor_completions.d/" + name + ".fish",
-	}
 	files := under("usr/bin", []file{program})
 	for _, page := range r.pages {
 		data, err := gzipped(page.data)
@@ -33,8 +28,8 @@ func (r *release) deb(program file, arch string) ([]byte, error) {
 		}
 		files = append(files, file{share + "man/man1/" + page.path + ".gz", page.mode, data})
 	}
-	for _, script := range r.scripts {
-		if place, ok := places[script.path]; ok {
+	for i, script := range r.scripts {
+		if place := shells[i].debian; place != "" {
 			files = append(files, file{share + place, script.mode, script.data})
 		}
 	}

@@ -33,7 +33,15 @@ type release struct {
 	date    time.Time // of the commit, and of every file
 	docs    []file    // README.md and the other documents, at their places
 	pages   []file    // manual pages: NAME.1
-	scripts []file    // completions, by the name of the shell
+	scripts []file    // completions, one for each of shells
+}
+
+// shells have completions, under a name of their own in archives and in usr/share of Debian.
+var shells = []struct{ shell, file, debian string }{
+	{"bash", name + ".bash", "bash-completion/completions/" + name},
+	{"zsh", "_" + name, "zsh/vendor-completions/_" + name},
+	{"fish", name + ".fish", "fish/vendor_completions.d/" + name + ".fish"},
+	{"powershell", name + ".ps1", ""}, // Debian has no place
 }
 
 // target is a system for which there is a binary.

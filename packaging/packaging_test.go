@@ -26,7 +26,7 @@ func toyRelease(t *testing.T) map[string][]byte {
 		version: "1.2.3-rc.1", commit: "0a842496115f", date: time.Unix(1700000000, 0),
 		docs:    []file{{"README.md", 0o644, []byte("read me")}, {"LICENSE", 0o644, []byte("MIT")}, {"LICENSE-Go", 0o644, []byte("BSD")}, {"docs/a.md", 0o644, []byte("a")}},
 		pages:   []file{{"tfm.1", 0o644, []byte(".TH TFM")}},
-		scripts: []file{{"bash", 0o644, []byte("b")}, {"zsh", 0o644, []byte("z")}, {"fish", 0o644, []byte("f")}, {"powershell", 0o644, []byte("p")}},
+		scripts: []file{{"tfm.bash", 0o644, []byte("b")}, {"_tfm", 0o644, []byte("z")}, {"tfm.fish", 0o644, []byte("f")}, {"tfm.ps1", 0o644, []byte("p")}},
 	}
 	binaries := map[target][]byte{}
 	for _, t := range targets {
@@ -99,7 +99,7 @@ func TestArchives(t *testing.T) {
 	const folder = "tfm-1.2.3-rc.1-macos-arm64/"
 	want := []string{
 		"LICENSE 644 MIT", "LICENSE-Go 644 BSD", "README.md 644 read me",
-		"completions/bash 644 b", "completions/fish 644 f", "completions/powershell 644 p", "completions/zsh 644 z",
+		"completions/_tfm 644 z", "completions/tfm.bash 644 b", "completions/tfm.fish 644 f", "completions/tfm.ps1 644 p",
 		"docs/a.md 644 a", "man/man1/tfm.1 644 .TH TFM", "tfm 755 binary for darwinarm64",
 	}
 	for i := range want {
