@@ -155,8 +155,8 @@ func openModel(path string) (*safetensors.File, error) {
 	if err == nil {
 		return file, nil
 	}
-	for _, lineErr := range text.Lines(path) {
-		if lineErr == nil {
+	for line, lineErr := range text.Lines(path) {
+		if lineErr == nil && !strings.Contains(line, "\x00") { // as the length of a header has
 			err = fmt.Errorf("%s is a text file, expected a model", path)
 		}
 		break
