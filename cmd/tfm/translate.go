@@ -52,6 +52,9 @@ func translateCommand(f *cli.Flags) cli.Action {
 	c.model.Int8Flag(f)
 	c.model.ShortlistFlag(f)
 	cli.ThreadsFlag(f, &c.model.Threads)
+	for _, name := range []string{"model", "o", "beam", "nbest", "scores", "tsv", "json", "split", "int8", "threads"} {
+		f.Lookup(name).Common()
+	}
 	return c.run
 }
 

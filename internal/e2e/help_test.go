@@ -68,8 +68,10 @@ func TestHelp(t *testing.T) {
 			t.Errorf("tfm help %s -all shows a default twice, or that of a switch:\n%s", name, all)
 		}
 	}
-	if got := flagsIn(mustRun(t, "", "help", "train").stdout); len(got) != 15 {
-		t.Errorf("tfm help train shows %d flags, want 15: %v", len(got), got)
+	for name, want := range map[string]int{"train": 15, "translate": 10} {
+		if got := flagsIn(mustRun(t, "", "help", name).stdout); len(got) != want {
+			t.Errorf("tfm help %s shows %d flags, want %d: %v", name, len(got), want, got)
+		}
 	}
 }
 

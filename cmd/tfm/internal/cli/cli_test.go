@@ -115,7 +115,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{"perform", nothing, 0, ""},
 		{"", nothing, 2, list},
-		{"-h zzz", nothing, 2, "prog: unknown command \"zzz\"; run 'prog help help'\n"},
+		{"-h zzz", nothing, 2, "prog: unknown command \"zzz\"; run 'prog help'\n"},
 		{"zzz", nothing, 2, "prog: unknown command \"zzz\"; run 'prog help'\n"},
 		{"perfrom", nothing, 2, "prog: unknown command \"perfrom\"; did you mean \"perform\"?\n"},
 		{"perform -n", nothing, 2, "prog: flag -n: found no value after it; run 'prog help perform'\n"},
@@ -123,6 +123,8 @@ func TestExitCodes(t *testing.T) {
 		{"perform --n 3 -quiet -batch-size=2 - x", nothing, 0, ""},
 		{"perform ---n 3", nothing, 2, "prog: unknown flag --n; run 'prog help perform'\n"},
 		{"perform -zzz", nothing, 2, "prog: unknown flag -zzz; run 'prog help perform'\n"},
+		{"perform -\x1b[31m", nothing, 2, "prog: unknown flag -\\x1b[31m; run 'prog help perform'\n"},
+		{"--n perform", nothing, 2, "prog: found the flag --n, expected a command before it; run 'prog help'\n"},
 		{"perform -batchsize 3", nothing, 2, "prog: unknown flag -batchsize; did you mean \"-batch-size\"?\n"},
 		{"perform -method exat", nothing, 2, "prog: -method is \"exat\", expected exact or sample; did you mean \"exact\"?\n"},
 		{"perform -method zzz", nothing, 2, "prog: -method is \"zzz\", expected exact or sample; run 'prog help perform'\n"},
@@ -134,7 +136,7 @@ func TestExitCodes(t *testing.T) {
 		{"perform", failing(fmt.Errorf("wrapped: %w", Usagef("-n %d", 3))), 2, "prog: wrapped: -n 3; run 'prog help perform'\n"},
 		{"perform", failing(InterruptError{syscall.SIGTERM}), 143, ""},
 		{"help perfor", nothing, 2, "prog: unknown command \"perfor\"; did you mean \"perform\"?\n"},
-		{"help help help", nothing, 2, "prog: found 2 commands, expected one; run 'prog help help'\n"},
+		{"help help help", nothing, 2, "prog: found 2 commands, expected one; run 'prog help'\n"},
 		{"completion", nothing, 2, "prog: found 0 shells, expected one of bash, zsh, fish, powershell; run 'prog help completion'\n"},
 		{"completion fsh", nothing, 2, "prog: unknown shell fsh, expected bash, zsh, fish or powershell; did you mean \"fish\"?\n"},
 	} {

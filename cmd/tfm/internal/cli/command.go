@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Command is a subcommand.
@@ -61,6 +63,9 @@ func (p Program) Run(ctx context.Context, args []string) int {
 
 // find returns the command of that name.
 func (p Program) find(name string) (Command, error) {
+	if strings.HasPrefix(name, "-") {
+		return Command{}, Usagef("found the flag %s, expected a command before it", name)
+	}
 	i := slices.IndexFunc(p.Commands, func(c Command) bool { return c.Name == name })
 	if i < 0 {
 		return Command{}, UsageError{Message: fmt.Sprintf("unknown command %q", name), Meant: Nearest(name, p.names())}
@@ -145,7 +150,7 @@ func (p Program) ExitCode(command string, err error) int {
 	if errors.As(err, &interrupted) {
 		return interrupted.ExitCode()
 	}
-	message := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+	message := printable(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 	var usage UsageError
 	switch {
 	case !errors.As(err, &usage):
@@ -154,7 +159,24 @@ func (p Program) ExitCode(command string, err error) int {
 	case usage.Meant != "":
 		fmt.Fprintf(os.Stderr, "%s: %s; did you mean %q?\n", p.Name, message, usage.Meant)
 	default:
+		if command == "help" {
+			command = ""
+		}
 		fmt.Fprintf(os.Stderr, "%s: %s; run '%s %s'\n", p.Name, message, p.Name, strings.TrimSpace("help "+command))
 	}
 	return 2
+}
+
+// printable returns s with control characters as escapes of Go, so that a name from outside cannot
+// control the terminal.
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
