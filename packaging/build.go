@@ -55,23 +55,28 @@ func (r *release) describe(path string) error {
 	if err != nil {
 		return err
 	}
-	page, err := output(path, "help", "-man")
-	r.pages = []file{{name + ".1", 0o644, []byte(page)}}
+	manual := func(name string, args ...string) error {
+		page, err := output(path, append([]string{"help", "-man"}, args...)...)
+		r.pages = append(r.pages, file{name, 0o644, []byte(page)})
+		return err
+	}
+	if err := manual(name + ".1"); err != nil {
+		return err
+	}
 	for line := range strings.Lines(commands) {
 		command, _, _ := strings.Cut(line, "\t")
-		if err == nil {
-			page, err = output(path, "help", command, "-man")
+		if err := manual(name+"-"+command+".1", command); err != nil {
+			return err
 		}
-		r.pages = append(r.pages, file{name + "-" + command + ".1", 0o644, []byte(page)})
 	}
 	for _, s := range shells {
-		script := ""
-		if err == nil {
-			script, err = output(path, "completion", s.shell)
+		script, err := output(path, "completion", s.shell)
+		if err != nil {
+			return err
 		}
 		r.scripts = append(r.scripts, file{s.file, 0o644, []byte(script)})
 	}
-	return err
+	return nil
 }
 
 // documents returns the documents of the checkout, which must be the working directory, and the

@@ -93,7 +93,10 @@ func trainingParts(group string, steps int, workload func(*benchmark) (bench.Tra
 		if bf16 && layer.BF16.Kernel() == layer.Float32.Kernel() {
 			break
 		}
-		name := group + map[bool]string{false: "-float32", true: "-bf16"}[bf16]
+		name := group + "-float32"
+		if bf16 {
+			name = group + "-bf16"
+		}
 		parts = append(parts, benchPart{name, group, func(b *benchmark, r *bench.Report) error {
 			w, err := workload(b)
 			if err != nil {
@@ -110,11 +113,11 @@ func trainingParts(group string, steps int, workload func(*benchmark) (bench.Tra
 
 // benchNames returns the names of the groups, and of their parts, as lists with commas.
 func benchNames() (groups, parts string) {
-	var all [2][]string
+	var inGroups, names []string
 	for _, p := range benchParts() {
-		all[0], all[1] = append(all[0], p.group), append(all[1], p.name)
+		inGroups, names = append(inGroups, p.group), append(names, p.name)
 	}
-	return strings.Join(slices.Compact(all[0]), ", "), strings.Join(all[1], ", ")
+	return strings.Join(slices.Compact(inGroups), ", "), strings.Join(names, ", ")
 }
 
 // effort returns five rounds within the time limit most, or one round with -quick.

@@ -128,7 +128,7 @@ func (c *evaluation) translate(ctx context.Context, t *translate.Translator, src
 // writeLines writes a file of lines.
 func writeLines(path string, lines []string) error {
 	return safetensors.WriteAtomic(path, func(w io.Writer) error {
-		_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+		_, err := io.WriteString(w, strings.Join(append(lines, ""), "\n"))
 		return err
 	})
 }

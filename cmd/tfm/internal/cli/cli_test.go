@@ -123,7 +123,7 @@ func TestExitCodes(t *testing.T) {
 		{"perform --n 3 -quiet -batch-size=2 - x", nothing, 0, ""},
 		{"perform ---n 3", nothing, 2, "prog: unknown flag --n; run 'prog help perform'\n"},
 		{"perform -zzz", nothing, 2, "prog: unknown flag -zzz; run 'prog help perform'\n"},
-		{"perform -\x1b[31m", nothing, 2, "prog: unknown flag -\\x1b[31m; run 'prog help perform'\n"},
+		{"perform -\x1b[31m", nothing, 2, "prog: unknown flag - [31m; run 'prog help perform'\n"},
 		{"--n perform", nothing, 2, "prog: found the flag --n, expected a command before it; run 'prog help'\n"},
 		{"perform -batchsize 3", nothing, 2, "prog: unknown flag -batchsize; did you mean \"-batch-size\"?\n"},
 		{"perform -method exat", nothing, 2, "prog: -method is \"exat\", expected exact or sample; did you mean \"exact\"?\n"},

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
+
+	"tfm/cmd/tfm/internal/terminal"
 )
 
 // Command is a subcommand.
@@ -150,7 +150,7 @@ func (p Program) ExitCode(command string, err error) int {
 	if errors.As(err, &interrupted) {
 		return interrupted.ExitCode()
 	}
-	message := printable(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+	message := terminal.Printable(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 	var usage UsageError
 	switch {
 	case !errors.As(err, &usage):
@@ -165,18 +165,4 @@ func (p Program) ExitCode(command string, err error) int {
 		fmt.Fprintf(os.Stderr, "%s: %s; run '%s %s'\n", p.Name, message, p.Name, strings.TrimSpace("help "+command))
 	}
 	return 2
-}
-
-// printable returns s with control characters as escapes of Go, so that a name from outside cannot
-// control the terminal.
-func printable(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsControl(r) {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
