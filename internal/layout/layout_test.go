@@ -47,6 +47,7 @@ var allowedImports = []struct{ name, imports string }{
 
 	// The model and translation. None of them imports train.
 	{"model/safetensors", ""},
+	{"model/torchfile", "model/safetensors"},
 	{"model", "mat layer attn model/safetensors internal/strict"},
 	{"model/decode", "mat layer attn model model/safetensors"},
 	{"model/convert", "mat layer attn text text/bpe text/sentencepiece text/subword text/vocab model model/safetensors internal/strict"},

@@ -175,12 +175,6 @@ func (a *npyArray) read(dst []float32) error {
 	if err != nil {
 		return err
 	}
-	if a.size == 8 {
-		for i := range dst {
-			dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:])))
-		}
-		return nil
-	}
 	return safetensors.Tensor{DType: npyTypes[a.descr].dtype, Shape: a.shape, Data: data}.Float32s(dst)
 }
 

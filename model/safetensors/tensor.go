@@ -77,9 +77,9 @@ func shapeText(shape []int) string {
 }
 
 // Float32s copies the elements to dst. The conversions from F16 and BF16 are
-// exact. It returns an error that names the tensor for other dtypes, if dst or
-// Data does not have the length of the shape, and if the mapped file cannot be
-// read. It works on hosts of either byte order.
+// exact, that from F64 rounds to nearest. It returns an error that names the
+// tensor for other dtypes, if dst or Data does not have the length of the shape,
+// and if the mapped file cannot be read. It works on hosts of either byte order.
 func (t Tensor) Float32s(dst []float32) error {
 	decode, err := decoderOf(t.DType)
 	if err != nil {
@@ -113,8 +113,10 @@ func decoderOf(dtype string) (func([]float32, []byte), error) {
 		return decodeF16, nil
 	case "BF16":
 		return decodeBF16, nil
+	case "F64":
+		return decodeF64, nil
 	}
-	return nil, fmt.Errorf("found dtype %.80q, expected F32, F16 or BF16", dtype)
+	return nil, fmt.Errorf("found dtype %.80q, expected F32, F16, BF16 or F64", dtype)
 }
 
 // View32 returns the elements of an F32 tensor as a view of Data. It returns nil
@@ -211,6 +213,12 @@ func decodeF32(dst []float32, src []byte) {
 func decodeBF16(dst []float32, src []byte) {
 	for i := range dst {
 		dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(src[2*i:])) << 16)
+	}
+}
+
+func decodeF64(dst []float32, src []byte) {
+	for i := range dst {
+		dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:])))
 	}
 }
 

@@ -77,13 +77,26 @@ func TestFloat32s(t *testing.T) {
 	}
 }
 
+func TestFloat32sOfF64(t *testing.T) {
+	// The last one is rounded to even.
+	want := []float32{1, -0x1p-149, float32(math.Inf(1)), 1 + 0x1p-22}
+	var data []byte
+	for _, x := range []float64{1, -0x1p-149, 1e300, 1 + 0x1p-22 + 0x1p-24} {
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(x))
+	}
+	got := make([]float32, len(want))
+	if err := (Tensor{"w", "F64", []int{4}, data}).Float32s(got); err != nil || !slices.Equal(got, want) {
+		t.Errorf("F64: %v, %v, want %v", got, err, want)
+	}
+}
+
 func TestFloat32sErrors(t *testing.T) {
 	for _, c := range []struct {
 		tensor Tensor
 		n      int
 		want   string
 	}{
-		{Tensor{"w", "I32", []int{1}, make([]byte, 4)}, 1, `tensor "w": found dtype "I32", expected F32, F16 or BF16`},
+		{Tensor{"w", "I32", []int{1}, make([]byte, 4)}, 1, `tensor "w": found dtype "I32", expected F32, F16, BF16 or F64`},
 		{Tensor{"w", "F32", []int{2}, make([]byte, 8)}, 3, `tensor "w": found 2 elements in shape [2], expected 3`},
 		{Tensor{"w", "F32", []int{2}, make([]byte, 7)}, 2, `tensor "w": found 7 bytes, expected 8 for F32 of shape [2]`},
 		{Tensor{"w", "F16", []int{-2}, nil}, 0, `tensor "w": found dimension -2`},
