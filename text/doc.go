@@ -10,9 +10,9 @@
 //	warning.go      prints the first warnings of each kind and counts the others
 //	tokenizer.go    the interface Tokenizer and the ids that all tokenizers share
 //
-// Packages bpe and subword implement Tokenizer, package vocab holds the tokenizers of a model,
-// package split splits running text into sentences, package clean drops faulty pairs from a
-// corpus, package score computes BLEU and chrF.
+// Packages bpe, sentencepiece and subword implement Tokenizer, package moses stands around subword,
+// package vocab holds the tokenizers of a model, package split splits running text into sentences,
+// package clean drops faulty pairs from a corpus, package score computes BLEU and chrF.
 //
 // # Terms
 //

@@ -71,6 +71,14 @@ type Sampler interface {
 	EncodeSample(dst []int32, s string, alpha float64, random *rand.PCG) []int32
 }
 
+// PartialDecoder is a Tokenizer for which the text of some ids may differ when more follow.
+type PartialDecoder interface {
+	Tokenizer
+
+	// DecodeBegin returns text that Decode of ids and any further ids begins with.
+	DecodeBegin(ids []int32) string
+}
+
 // SpecialPiece returns the piece of Pad, BOS or EOS, which text does not have.
 func SpecialPiece(id int32) string { return [...]string{Pad: "<pad>", BOS: "<s>", EOS: "</s>"}[id] }
 

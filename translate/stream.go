@@ -25,7 +25,7 @@ func (t *Translator) nBest(ctx context.Context, srcs [][]int32, indices []int, r
 	}
 	err := t.engine.Stream(ctx, srcs, r.Decode, func(i int, token int32) {
 		ids[i] = append(ids[i], token)
-		s, _ := text.OneLine(completeCharacters(t.tokenizers.Target.Decode(ids[i])), nil)
+		s, _ := text.OneLine(completeCharacters(decodeBegin(t.tokenizers.Target, ids[i])), nil)
 		pass(i, s)
 	}, func(i int, list []decode.Hypothesis) {
 		lists[i] = list
@@ -33,6 +33,14 @@ func (t *Translator) nBest(ctx context.Context, srcs [][]int32, indices []int, r
 		pass(i, s)
 	})
 	return lists, err
+}
+
+// decodeBegin returns the begin of a translation that begins with ids.
+func decodeBegin(t text.Tokenizer, ids []int32) string {
+	if p, ok := t.(text.PartialDecoder); ok {
+		return p.DecodeBegin(ids)
+	}
+	return t.Decode(ids)
 }
 
 // completeCharacters returns s without a part of a character at its end.

@@ -42,7 +42,8 @@ var allowedImports = []struct{ name, imports string }{
 	{"text/sentencepiece", "text text/internal/dropout text/internal/exact text/internal/heap text/sentencepiece/internal/charsmap"},
 	{"text/sentencepiece/train", "text/internal/exact text/internal/heap text/internal/parallel text/internal/tally text/sentencepiece text/sentencepiece/internal/charsmap"},
 	{"text/split", "text"},
-	{"text/subword", "text text/internal/dropout text/internal/heap text/internal/varint"},
+	{"text/moses", ""},
+	{"text/subword", "text text/internal/dropout text/internal/heap text/internal/varint text/moses"},
 	{"text/vocab", "text text/bpe text/sentencepiece text/subword"},
 
 	// The model and translation. None of them imports train.

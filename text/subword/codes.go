@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -120,9 +121,11 @@ func (c *Codes) intern(s string) int32 {
 	return id
 }
 
-// ReadCodes reads a file of codes, which errors name.
+// ReadCodes reads a file of codes, which errors name: of subword-nmt, or of fastBPE, which has the
+// count of each merge in a third column and the rules of Version02.
 func ReadCodes(r io.Reader, name string) (*Codes, error) {
 	c := newCodes(Version01)
+	columns := 2
 	err := eachLine(r, name, func(n int, line string) error {
 		if n == 1 && strings.HasPrefix(line, "#version:") {
 			var err error
@@ -130,8 +133,15 @@ func ReadCodes(r io.Reader, name string) (*Codes, error) {
 			return err
 		}
 		fields := strings.Split(strings.Trim(line, "\r "), " ")
-		if len(fields) != 2 || fields[0] == "" {
-			return fmt.Errorf("found %s, expected two symbols with a space between them", describe(line, len(fields)))
+		if n == 1 && len(fields) == 3 && isCount(fields[2]) {
+			c.version, columns = Version02, 3
+		}
+		if len(fields) != columns || fields[0] == "" || columns == 3 && !isCount(fields[2]) {
+			expected := "two symbols with a space between them"
+			if columns == 3 {
+				expected += " and their count, as in fastBPE"
+			}
+			return fmt.Errorf("found %s, expected %s", describe(line, len(fields)), expected)
 		}
 		return c.add([2]string{fields[0], fields[1]})
 	})
@@ -139,6 +149,12 @@ func ReadCodes(r io.Reader, name string) (*Codes, error) {
 		return nil, err
 	}
 	return c.end(), nil
+}
+
+// isCount reports whether s is a number without a sign.
+func isCount(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 64)
+	return err == nil
 }
 
 // describe describes an invalid line with a number of fields.

@@ -10,8 +10,8 @@
 //	file.go        the tokenizer as bytes, for the model file
 //	learn.go       codes from a corpus
 //
-// Text is a line of words with single spaces between them, as other tools have tokenized it. Other
-// white space is part of a word.
+// Text is a line of words with single spaces between them, as other tools have tokenized it, or raw
+// text that package moses tokenizes. Other white space is part of a word.
 //
 // # Terms
 //

@@ -4,28 +4,57 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"tfm/text/internal/varint"
+	"tfm/text/moses"
 )
 
 // Magic begins an encoded Tokenizer. The format version follows in one byte.
 const Magic = "tfm-subword"
 
-// fileVersion is the format version. It also covers the rules for words, because the ids of a text
-// depend on them.
-const fileVersion = 1
+// The format versions: of tokenizers for words, and for raw text. They also cover the rules for
+// words, because the ids of a text depend on them.
+const (
+	wordsVersion = 1
+	rawVersion   = 2
+)
 
-// MarshalBinary encodes the tokenizer: the magic, the format version and that of the codes, 0,
-// then the merges and the vocabulary, each as its length and its strings. A string is its length
-// and bytes; a piece is followed by its count. Numbers are unsigned varints. The error is always
-// nil.
+// The bits of moses.Settings in a file.
+const (
+	normalizeBit = 1 << iota
+	splitDashesBit
+	knownBits = normalizeBit | splitDashesBit
+)
+
+// maxLanguage is the limit in bytes of a language.
+const maxLanguage = 64
+
+// MarshalBinary encodes the tokenizer: the magic, the format version, for raw text the language of
+// its chain and the bits of its other settings, the version of the codes, 0, then the merges and
+// the vocabulary, each as its length and its strings. A string is its length and bytes; a piece is
+// followed by its count. Numbers are unsigned varints. The error is always nil.
 func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 	c := t.codes
-	data := append([]byte(Magic), fileVersion, byte(c.version))
+	data := append([]byte(Magic), wordsVersion)
 	appendString := func(s string) {
 		data = binary.AppendUvarint(data, uint64(len(s)))
 		data = append(data, s...)
 	}
+	if t.chain != nil {
+		s := t.chain.Settings()
+		data[len(Magic)] = rawVersion
+		appendString(s.Language)
+		bits := byte(0)
+		if s.Normalize {
+			bits |= normalizeBit
+		}
+		if s.SplitDashes {
+			bits |= splitDashesBit
+		}
+		data = append(data, bits)
+	}
+	data = append(data, byte(c.version))
 	data = append(data, 0) // glossaries of subword-nmt, which are not supported
 	data = binary.AppendUvarint(data, uint64(len(c.lines)))
 	for _, m := range c.lines {
@@ -44,7 +73,16 @@ func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 // rejects anything that MarshalBinary cannot produce, and allocates at most 200 bytes for each byte
 // of data.
 func Unmarshal(data []byte) (*Tokenizer, error) {
-	d := varint.New(data, Magic, fileVersion)
+	d := varint.New(data, Magic, rawVersion)
+	var chain *moses.Chain
+	if d.Version == rawVersion {
+		language, bits := d.String(), d.Number()
+		if bits&^knownBits != 0 || len(language) > maxLanguage || !utf8.ValidString(language) {
+			return nil, fmt.Errorf("found language %.80q and settings %#x, expected up to %d bytes and up to %#x",
+				language, bits, maxLanguage, knownBits)
+		}
+		chain = moses.NewChain(moses.Settings{Language: language, Normalize: bits&normalizeBit != 0, SplitDashes: bits&splitDashesBit != 0})
+	}
 	version := Version(min(d.Number(), math.MaxUint8))
 	if n := d.Number(); n > 0 {
 		return nil, fmt.Errorf("found %d glossaries, expected none", n)
@@ -71,7 +109,7 @@ func Unmarshal(data []byte) (*Tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return New(c, v), nil
+	return NewRaw(c, v, chain), nil
 }
 
 // count decodes the number of strings that follow, at most one for each byte.

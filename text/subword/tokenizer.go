@@ -6,6 +6,7 @@ import (
 
 	"tfm/text"
 	"tfm/text/internal/dropout"
+	"tfm/text/moses"
 )
 
 // unk is the id of segments that the vocabulary lacks.
@@ -24,18 +25,27 @@ var specialPieces = map[string]int32{"<pad>": text.Pad, "<s>": text.BOS, "</s>":
 // Words have one space between them. Decode returns the words of the text that was encoded, with
 // single spaces, except that the segments that the vocabulary lacks, such as rare characters,
 // become <unk>. A piece without a joint contributes a space after it.
+//
+// With a moses.Chain, text is raw: Encode splits the words that the chain makes of it, and Decode
+// returns their text. Bytes and Piece are those of the words.
 type Tokenizer struct {
 	codes      *Codes
 	vocabulary *Vocabulary
-	ids        []int32  // of each entry of the vocabulary
-	texts      []string // that each id contributes
-	pieces     []string // of each id
+	ids        []int32      // of each entry of the vocabulary
+	texts      []string     // that each id contributes
+	pieces     []string     // of each id
+	chain      *moses.Chain // nil without
 	encoders   sync.Pool
 }
 
-// New returns the tokenizer of codes and a vocabulary.
-func New(c *Codes, v *Vocabulary) *Tokenizer {
-	t := &Tokenizer{codes: c, vocabulary: v, texts: []string{"", "", "", "<unk> "}, pieces: []string{"<pad>", "<s>", "</s>", "<unk>"}}
+// New returns the tokenizer of codes and a vocabulary for words.
+func New(c *Codes, v *Vocabulary) *Tokenizer { return NewRaw(c, v, nil) }
+
+// NewRaw returns the tokenizer of codes and a vocabulary for raw text, or with a nil chain for
+// words. With a chain, segments that the vocabulary lacks are not split again, as in Argos
+// Translate and fairseq.
+func NewRaw(c *Codes, v *Vocabulary, chain *moses.Chain) *Tokenizer {
+	t := &Tokenizer{codes: c, vocabulary: v, chain: chain, texts: []string{"", "", "", "<unk> "}, pieces: []string{"<pad>", "<s>", "</s>", "<unk>"}}
 	for _, x := range v.entries {
 		if id, ok := specialPieces[x.Piece]; ok {
 			t.ids = append(t.ids, id)
@@ -49,8 +59,17 @@ func New(c *Codes, v *Vocabulary) *Tokenizer {
 			t.texts = append(t.texts, x.Piece+" ")
 		}
 	}
-	t.encoders.New = func() any { return newEncoder(c, v) }
+	known := t.known()
+	t.encoders.New = func() any { return newEncoder(c, known) }
 	return t
+}
+
+// known returns the vocabulary whose segments are not split again, nil for all.
+func (t *Tokenizer) known() *Vocabulary {
+	if t.chain != nil {
+		return nil
+	}
+	return t.vocabulary
 }
 
 // Codes returns the codes of the tokenizer.
@@ -59,12 +78,23 @@ func (t *Tokenizer) Codes() *Codes { return t.codes }
 // Vocabulary returns the vocabulary of the tokenizer.
 func (t *Tokenizer) Vocabulary() *Vocabulary { return t.vocabulary }
 
+// Chain returns the chain of a tokenizer for raw text, nil of one for words.
+func (t *Tokenizer) Chain() *moses.Chain { return t.chain }
+
+// words returns the words of s.
+func (t *Tokenizer) words(s string) string {
+	if t.chain != nil {
+		return t.chain.Words(s)
+	}
+	return s
+}
+
 // Size implements text.Tokenizer.
 func (t *Tokenizer) Size() int { return len(t.pieces) }
 
 // Encode implements text.Tokenizer.
 func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
-	dst, _ = t.encode(dst, nil, s, nil)
+	dst, _ = t.encode(dst, nil, t.words(s), nil)
 	return dst
 }
 
@@ -72,9 +102,16 @@ func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
 // after it.
 func (t *Tokenizer) EncodeRanges(dst []int32, ranges []text.Range, s string) ([]int32, []text.Range) {
 	first := len(ranges)
-	dst, ends := t.encode(dst, []int{}, s, nil)
+	words, at := s, []int32(nil)
+	if t.chain != nil {
+		words, at = t.chain.WordsAt(s)
+	}
+	dst, ends := t.encode(dst, []int{}, words, nil)
 	start := 0
 	for _, end := range ends {
+		if end < len(at) {
+			end = int(at[end])
+		}
 		ranges = append(ranges, text.Range{Start: start, End: end})
 		start = end
 	}
@@ -88,7 +125,8 @@ func (t *Tokenizer) EncodeRanges(dst []int32, ranges []text.Range, s string) ([]
 // that takes time in the square of its length.
 const maxDropped = 1000
 
-// encode appends the ids of s, and unless ends is nil the end in s of each. drop may be nil.
+// encode appends the ids of the words in s, and unless ends is nil the end in s of each. drop may
+// be nil.
 func (t *Tokenizer) encode(dst []int32, ends []int, s string, drop *dropout.Merges) ([]int32, []int) {
 	e := t.encoders.Get().(*encoder)
 	defer t.release(e)
@@ -147,10 +185,26 @@ func (t *Tokenizer) id(segment string, isLast bool) int32 {
 }
 
 // Segment returns the segments of line as Codes.Segment does.
-func (t *Tokenizer) Segment(line string) string { return t.codes.Segment(line, t.vocabulary) }
+func (t *Tokenizer) Segment(line string) string { return t.codes.Segment(t.words(line), t.known()) }
 
 // Decode implements text.Tokenizer. It removes the space after the last piece.
 func (t *Tokenizer) Decode(ids []int32) string {
+	if t.chain != nil {
+		return t.chain.Text(t.join(ids))
+	}
+	return t.join(ids)
+}
+
+// DecodeBegin implements text.PartialDecoder.
+func (t *Tokenizer) DecodeBegin(ids []int32) string {
+	if t.chain != nil {
+		return t.chain.Begin(t.join(ids))
+	}
+	return t.join(ids)
+}
+
+// join returns the words of ids.
+func (t *Tokenizer) join(ids []int32) string {
 	var b strings.Builder
 	for _, id := range ids {
 		b.WriteString(t.Bytes(id))
@@ -160,10 +214,28 @@ func (t *Tokenizer) Decode(ids []int32) string {
 
 // DecodeRanges implements text.Tokenizer.
 func (t *Tokenizer) DecodeRanges(ranges []text.Range, ids []int32) (string, []text.Range) {
+	if t.chain != nil {
+		return t.decodeRaw(ranges, ids)
+	}
 	s := t.Decode(ids)
 	start := 0
 	for _, id := range ids {
 		end := min(start+len(t.Bytes(id)), len(s))
+		ranges = append(ranges, text.Range{Start: start, End: end})
+		start = end
+	}
+	return s, ranges
+}
+
+// decodeRaw is DecodeRanges with a chain.
+func (t *Tokenizer) decodeRaw(ranges []text.Range, ids []int32) (string, []text.Range) {
+	var pieces []string
+	for _, id := range ids {
+		pieces = append(pieces, t.Bytes(id))
+	}
+	s, ends := t.chain.TextOf(pieces)
+	start := 0
+	for _, end := range ends {
 		ranges = append(ranges, text.Range{Start: start, End: end})
 		start = end
 	}
@@ -219,3 +291,5 @@ func (t *Tokenizer) Remap(old *Tokenizer) (out [][]int32) {
 	}
 	return out
 }
+
+var _ text.PartialDecoder = (*Tokenizer)(nil)

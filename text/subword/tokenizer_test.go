@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"tfm/text"
+	"tfm/text/moses"
 )
 
 func newTokenizer(t testing.TB, threshold int64) *Tokenizer {
@@ -428,5 +429,91 @@ func TestUnmarshalMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 200*uint64(len(data)) {
 		t.Errorf("allocated %d bytes for %d, want at most 200 times as many", used, len(data))
+	}
+}
+
+func newRaw(t testing.TB, s moses.Settings) *Tokenizer {
+	t.Helper()
+	return NewRaw(readCodes(t, "codes.txt"), readVocabulary(t, 0), moses.NewChain(s))
+}
+
+// A tokenizer for raw text has the pieces of the words of its chain, ranges of the raw text, and
+// decodes to raw text. Its file keeps the settings.
+func TestRaw(t *testing.T) {
+	for _, s := range []moses.Settings{{Language: "en", Normalize: true}, {Language: "de", SplitDashes: true}, {}} {
+		tok := newRaw(t, s)
+		data, err := tok.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tok, err = Unmarshal(data); err != nil || tok.Chain() == nil || tok.Chain().Settings() != s {
+			t.Fatalf("%+v: decoded %v, error %v", s, tok, err)
+		}
+		for n := range len(Magic) + 20 {
+			if _, err := Unmarshal(data[:n]); err == nil {
+				t.Errorf("Unmarshal of %d of %d bytes: no error", n, len(data))
+			}
+		}
+		words := New(tok.codes, tok.vocabulary)
+		for _, line := range append(readLines(t, "corpus.txt"), slices.Concat(hostile, []string{`He said: "It's  re-used & <b>".`})...) {
+			ids, ranges := tok.EncodeRanges(nil, nil, line)
+			if want := tok.Encode(nil, line); !slices.Equal(ids, want) {
+				t.Fatalf("Encode(%q) = %v, want %v", line, want, ids)
+			}
+			if got, want := tok.Segment(line), tok.codes.Segment(tok.chain.Words(line), nil); got != want {
+				t.Fatalf("Segment(%q) = %q, want %q", line, got, want)
+			}
+			checkAdjacent(t, line, ids, ranges)
+			got, ranges := tok.DecodeRanges(nil, ids)
+			if want := tok.chain.Text(words.Decode(ids)); got != want || tok.Decode(ids) != want {
+				t.Fatalf("Decode(%v) = %q and %q, want %q", ids, tok.Decode(ids), got, want)
+			}
+			checkAdjacent(t, got, ids, ranges)
+			for n := range min(len(ids), 50) {
+				if begin := tok.DecodeBegin(ids[:n]); !strings.HasPrefix(got, begin) {
+					t.Fatalf("DecodeBegin(%v) = %q, want the begin of %q", ids[:n], begin, got)
+				}
+			}
+		}
+	}
+	for want, data := range map[string]string{
+		"version 3, expected 1 to 2":             Magic + "\x03",
+		`found language "en" and settings 0x4`:   Magic + "\x02\x02en\x04\x02\x00\x00\x00",
+		`found language "\xff" and settings 0x0`: Magic + "\x02\x01\xff\x00\x02\x00\x00\x00",
+	} {
+		if _, err := Unmarshal([]byte(data)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Unmarshal(%q): error %v, want %q", data, err, want)
+		}
+	}
+}
+
+// checkAdjacent reports ranges that do not cover s, one for each id.
+func checkAdjacent(t *testing.T, s string, ids []int32, ranges []text.Range) {
+	t.Helper()
+	at := 0
+	for _, r := range ranges {
+		if r.Start != at || r.End < at || r.End > len(s) {
+			t.Fatalf("ranges %v of %q, want adjacent ones", ranges, s)
+		}
+		at = r.End
+	}
+	if len(ranges) != len(ids) || at != len(s) && len(ids) > 0 {
+		t.Fatalf("%d ranges to %d of %q, want %d to %d", len(ranges), at, s, len(ids), len(s))
+	}
+}
+
+// Codes of fastBPE have counts, and the rules of version 0.2.
+func TestFastBPE(t *testing.T) {
+	c, err := ReadCodes(strings.NewReader("e n</w> 12\nh e 7\n"), "codes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.Segment("hen he", nil), "h@@ en h@@ e"; c.version != Version02 || got != want {
+		t.Errorf("version %d: %q, want %q", c.version, got, want)
+	}
+	for _, s := range []string{"e n</w> 12\nh e\n", "e n</w> 12\nh e x\n", "h e\ne n 3\n", "h e x\n"} {
+		if _, err := ReadCodes(strings.NewReader(s), "codes"); err == nil {
+			t.Errorf("ReadCodes(%q): no error", s)
+		}
 	}
 }

@@ -11,14 +11,16 @@ import (
 
 // Decoder decodes numbers and strings from Data. After the first error, all are 0 and empty.
 type Decoder struct {
-	Data []byte // not decoded yet
-	Err  error
+	Data    []byte // not decoded yet
+	Version byte   // of the format
+	Err     error
 }
 
 var errTruncated = errors.New("truncated")
 
-// New returns a Decoder of what follows magic and the byte of the format version in data.
-func New(data []byte, magic string, version byte) *Decoder {
+// New returns a Decoder of what follows magic and the byte of the format version in data, which is
+// from 1 to newest.
+func New(data []byte, magic string, newest byte) *Decoder {
 	d := new(Decoder)
 	body, ok := bytes.CutPrefix(data, []byte(magic))
 	switch {
@@ -26,10 +28,14 @@ func New(data []byte, magic string, version byte) *Decoder {
 		d.fail(fmt.Errorf("begins with %q, expected %q", data[:min(len(data), len(magic))], magic))
 	case len(body) == 0:
 		d.fail(errTruncated)
-	case body[0] != version:
-		d.fail(fmt.Errorf("version %d, expected %d", body[0], version))
+	case body[0] == 0 || body[0] > newest:
+		expected := "1"
+		if newest > 1 {
+			expected = fmt.Sprintf("1 to %d", newest)
+		}
+		d.fail(fmt.Errorf("version %d, expected %s", body[0], expected))
 	default:
-		d.Data = body[1:]
+		d.Version, d.Data = body[0], body[1:]
 	}
 	return d
 }

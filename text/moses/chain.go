@@ -1,0 +1,117 @@
+package moses
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Settings are those of a Chain.
+type Settings struct {
+	Language    string // code of Moses, such as "en"
+	Normalize   bool   // Normalizer first
+	SplitDashes bool   // TokenizerOptions.SplitDashes
+}
+
+// Chain turns raw text into the words that byte-pair encodings of subword-nmt split, and such words
+// into text. It is immutable and safe for concurrent use.
+type Chain struct {
+	settings    Settings
+	normalizer  *Normalizer
+	tokenizer   *Tokenizer
+	detokenizer *Detokenizer
+}
+
+// NewChain returns the Chain of settings.
+func NewChain(s Settings) *Chain {
+	return &Chain{
+		settings: s, normalizer: NewNormalizer(s.Language, NormalizerOptions{}),
+		tokenizer: NewTokenizer(s.Language, TokenizerOptions{SplitDashes: s.SplitDashes}), detokenizer: NewDetokenizer(s.Language),
+	}
+}
+
+// Settings returns the settings of c.
+func (c *Chain) Settings() Settings { return c.settings }
+
+// Words returns the words of s, with a space between them.
+func (c *Chain) Words(s string) string {
+	words, _ := c.words(s, nil)
+	return words
+}
+
+// WordsAt is like Words and also returns, for each byte, the offset of the character of s that it
+// was made from. Offsets ascend.
+func (c *Chain) WordsAt(s string) (words string, at []int32) { return c.words(s, []int32{}) }
+
+func (c *Chain) words(s string, at []int32) (string, []int32) {
+	var l line
+	l.set(s)
+	if c.settings.Normalize {
+		c.normalizer.normalize(&l)
+	}
+	c.tokenizer.tokenize(&l)
+	var b strings.Builder
+	last := int32(0)
+	write := func(c char) {
+		b.WriteRune(c.r)
+		last = max(last, c.at)
+		for at != nil && len(at) < b.Len() {
+			at = append(at, last)
+		}
+	}
+	l.words(func(word []char) {
+		if b.Len() > 0 {
+			write(char{' ', word[0].at})
+		}
+		for _, c := range word {
+			write(c)
+		}
+	})
+	return b.String(), at
+}
+
+// Text returns the text of words with spaces between them.
+func (c *Chain) Text(words string) string {
+	var l line
+	l.set(words)
+	c.detokenizer.detokenize(&l)
+	return l.String()
+}
+
+// TextOf returns the text of words in pieces, which one after another are words with spaces between
+// them, and the end in the text of what each piece contributes.
+func (c *Chain) TextOf(pieces []string) (text string, ends []int) {
+	var l line
+	for i, piece := range pieces {
+		for _, r := range piece {
+			l.chars = append(l.chars, char{r, int32(i)})
+			l.may.add(r)
+		}
+	}
+	c.detokenizer.detokenize(&l)
+	n := 0
+	for _, c := range l.chars {
+		for len(ends) < int(c.at) {
+			ends = append(ends, n)
+		}
+		n += utf8.RuneLen(c.r)
+	}
+	for len(ends) < len(pieces) {
+		ends = append(ends, n)
+	}
+	return l.String(), ends
+}
+
+// Begin returns text that the text of words and of any further words begins with. The last word may
+// be incomplete.
+func (c *Chain) Begin(words string) string {
+	const dash = "@-@"
+	if c.settings.Language == "cs" {
+		return "" // what follows decides about numbers
+	}
+	list := strings.Fields(words)
+	n := max(len(list)-1, 0)
+	for n > 0 && (list[n] == dash || list[n-1] == dash) {
+		n-- // a dash joins words, to which other rules apply then
+	}
+	return c.Text(strings.Join(list[:n], " "))
+}

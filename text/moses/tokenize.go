@@ -1,0 +1,274 @@
+package moses
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Tokenizer separates words and punctuation, as tokenizer.perl of Moses. It is immutable and safe
+// for concurrent use.
+type Tokenizer struct {
+	language string
+	options  TokenizerOptions
+	classes  *classTable
+	letters  class // of words
+	word     class // letters and digits of words
+	prefixes prefixes
+}
+
+// TokenizerOptions are the options of a Tokenizer. The zero value has the defaults of sacremoses.
+type TokenizerOptions struct {
+	SplitDashes bool // a-b becomes a @-@ b
+	NoEscape    bool // & | < > ' " [ ] remain, instead of &amp; and so on
+}
+
+// NewTokenizer returns the Tokenizer of a language.
+func NewTokenizer(language string, o TokenizerOptions) *Tokenizer {
+	t := &Tokenizer{language: language, options: o, classes: classes(), prefixes: prefixesOf(language)}
+	t.letters, t.word = wordClasses(language)
+	return t
+}
+
+// Tokenize returns the words of s.
+func (t *Tokenizer) Tokenize(s string) (words []string) {
+	var l line
+	l.set(s)
+	t.tokenize(&l)
+	l.words(func(word []char) { words = append(words, textOf(word)) })
+	return words
+}
+
+// tokenize puts white space between the words of a line.
+func (t *Tokenizer) tokenize(l *line) {
+	l.joinSpaces(isSpace)
+	l.keep(func(r rune) bool { return r >= ' ' })
+	l.trim()
+	t.separateSymbols(l)
+	if t.options.SplitDashes {
+		t.separateDashes(l)
+	}
+	l.markDots()
+	t.separateCommas(l)
+	t.separateApostrophes(l)
+	t.separateStops(l)
+	l.separateLastApostrophe()
+	l.restoreDots()
+	if !t.options.NoEscape {
+		l.escape()
+	}
+}
+
+// separateSymbols puts spaces around characters that are no part of words.
+func (t *Tokenizer) separateSymbols(l *line) {
+	for _, c := range l.chars {
+		if t.classes.is(c.r, t.word) || strings.ContainsRune(".'`,-", c.r) || isSpace(c.r) {
+			l.out = append(l.out, c)
+		} else {
+			l.out = append(l.out, char{' ', c.at}, c, char{' ', c.at})
+		}
+	}
+	l.may.add(' ')
+	l.swap()
+}
+
+// separateDashes separates dashes within words.
+func (t *Tokenizer) separateDashes(l *line) {
+	isWord := func(i int) bool { return i < len(l.chars) && t.classes.is(l.chars[i].r, t.word) }
+	l.rewrite('-', func(i, last int) int {
+		if i == last || !isWord(i-1) || !isWord(i+1) {
+			return i
+		}
+		l.write(" @-@ ", l.chars[i])
+		return i + 1
+	})
+}
+
+// A run of several full stops is the word DOT for each and MULTI while other rules are applied.
+const (
+	dot   = "DOT"
+	multi = "MULTI"
+)
+
+// markDots replaces runs of full stops.
+func (l *line) markDots() {
+	l.rewrite('.', func(i, _ int) int {
+		end := l.run(i, func(r rune) bool { return r == '.' })
+		if end == i+1 {
+			return i
+		}
+		l.write(" ", l.chars[i])
+		for _, c := range l.chars[i:end] {
+			l.write(dot, c)
+		}
+		l.write(multi, l.chars[end-1])
+		if end < len(l.chars) {
+			l.write(" ", l.chars[end-1])
+		}
+		return end
+	})
+}
+
+// restoreDots replaces what markDots wrote, and such words of the text, by full stops.
+func (l *line) restoreDots() {
+	l.rewrite('D', func(i, _ int) int {
+		end := i
+		for l.hasAt(end, []rune(dot)) {
+			end += len(dot)
+		}
+		if !l.hasAt(end, []rune(multi)) {
+			l.out = append(l.out, l.chars[i:end]...)
+			return end
+		}
+		for ; i < end; i += len(dot) {
+			l.write(".", l.chars[i])
+		}
+		return end + len(multi)
+	})
+}
+
+// separateCommas puts spaces around commas that are not between numbers.
+func (t *Tokenizer) separateCommas(l *line) {
+	isNumber := func(i int) bool { return t.classes.is(l.chars[i].r, number) }
+	l.rewrite(',', func(i, last int) int {
+		if i == last || isNumber(i-1) {
+			return i
+		}
+		l.write(" , ", l.chars[i])
+		return i + 1
+	})
+	l.rewrite(',', func(i, _ int) int {
+		if i+1 == len(l.chars) || isNumber(i+1) {
+			return i
+		}
+		l.write(" , ", l.chars[i])
+		l.out = append(l.out, l.chars[i+1])
+		return i + 2
+	})
+	if n := len(l.chars); n > 1 && l.chars[n-1].r == ',' && isNumber(n-2) {
+		comma := l.chars[n-1]
+		l.out = append(l.out, l.chars[:n-1]...)
+		l.write(" , ", comma)
+		l.swap()
+	}
+}
+
+// apostropheRule puts spaces around an apostrophe between characters of two kinds.
+type apostropheRule struct {
+	left, right func(*classTable, rune) bool
+	new         string
+}
+
+func isLetter(t *classTable, r rune) bool   { return t.is(r, alpha|mark) }
+func isNoLetter(t *classTable, r rune) bool { return !t.is(r, alpha|mark) }
+func isNumber(t *classTable, r rune) bool   { return t.is(r, number) }
+func isOther(t *classTable, r rune) bool    { return !t.is(r, alpha|mark|number) }
+func isPlural(_ *classTable, r rune) bool   { return r == 's' }
+
+var (
+	englishApostrophes = []apostropheRule{
+		{isNoLetter, isNoLetter, " ' "}, {isOther, isLetter, " ' "}, {isLetter, isNoLetter, " ' "}, {isLetter, isLetter, " '"}, {isNumber, isPlural, " '"},
+	}
+	frenchApostrophes = []apostropheRule{
+		{isNoLetter, isNoLetter, " ' "}, {isNoLetter, isLetter, " ' "}, {isLetter, isNoLetter, " ' "}, {isLetter, isLetter, "' "},
+	}
+)
+
+// separateApostrophes separates the parts of contractions.
+func (t *Tokenizer) separateApostrophes(l *line) {
+	var rules []apostropheRule
+	switch t.language {
+	case "en":
+		rules = englishApostrophes
+	case "fr", "it":
+		rules = frenchApostrophes
+	default:
+		l.replace([]rule{{"'", " ' "}})
+	}
+	for _, u := range rules {
+		l.rewrite('\'', func(i, last int) int {
+			if i == last || i+1 == len(l.chars) || !u.left(t.classes, l.chars[i-1].r) || !u.right(t.classes, l.chars[i+1].r) {
+				return i
+			}
+			l.write(u.new, l.chars[i])
+			l.out = append(l.out, l.chars[i+1])
+			return i + 2
+		})
+	}
+}
+
+// separateStops separates a full stop at the end of a word, unless it is part of the word.
+func (t *Tokenizer) separateStops(l *line) {
+	if l.may.has('.') {
+		var previous []char
+		write := func(word, next []char) {
+			if len(l.out) > 0 {
+				l.out = append(l.out, char{' ', word[0].at})
+			}
+			l.out = append(l.out, word...)
+			if n := len(word) - 1; n > 0 && word[n].r == '.' && !t.keepsStop(word[:n], next) {
+				l.out = append(l.out[:len(l.out)-1], char{' ', word[n].at}, word[n])
+			}
+		}
+		l.words(func(word []char) {
+			if previous != nil {
+				write(previous, word)
+			}
+			previous = word
+		})
+		if previous != nil {
+			write(previous, nil)
+		}
+		l.swap()
+		return
+	}
+	l.joinSpaces(isSpace)
+	l.trim()
+}
+
+// keepsStop reports whether the full stop after a word is part of it: in abbreviations such as e.g.
+// and U.S., after prefixes and before lower case. next is the next word, nil for none.
+func (t *Tokenizer) keepsStop(word, next []char) bool {
+	hasStop, hasLetter := false, false
+	for _, c := range word {
+		hasStop = hasStop || c.r == '.'
+		hasLetter = hasLetter || t.classes.is(c.r, t.letters)
+	}
+	numeric, isPrefix := false, false
+	if len(word) < 64 { // more than any prefix
+		var buf [64 * utf8.UTFMax]byte
+		s := buf[:0]
+		for _, c := range word {
+			s = utf8.AppendRune(s, c.r)
+		}
+		numeric, isPrefix = t.prefixes[string(s)]
+	}
+	return hasStop && hasLetter || isPrefix && !numeric || next != nil && t.classes.is(next[0].r, lower) ||
+		numeric && next != nil && next[0].r >= '0' && next[0].r <= '9'
+}
+
+// separateLastApostrophe separates .' at the end of a line.
+func (l *line) separateLastApostrophe() {
+	n := len(l.chars)
+	if n < 2 || !l.hasAt(n-2, []rune(".'")) {
+		return
+	}
+	stop, apostrophe := l.chars[n-2], l.chars[n-1]
+	l.chars = append(l.chars[:n-2], char{' ', stop.at}, stop, char{' ', apostrophe.at}, apostrophe)
+}
+
+// escapes are the names of the characters with a meaning in Moses' files.
+var escapes = map[rune]string{
+	'&': "&amp;", '|': "&#124;", '<': "&lt;", '>': "&gt;", '\'': "&apos;", '"': "&quot;", '[': "&#91;", ']': "&#93;",
+}
+
+// escape replaces characters by their names.
+func (l *line) escape() {
+	for _, c := range l.chars {
+		if strings.ContainsRune(`&|<>'"[]`, c.r) {
+			l.write(escapes[c.r], c)
+		} else {
+			l.out = append(l.out, c)
+		}
+	}
+	l.swap()
+}
