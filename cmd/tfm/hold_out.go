@@ -21,8 +21,7 @@ func holdOutCommand(f *cli.Flags) cli.Action {
 	h := holdingOut{HoldOutOptions: clean.DefaultHoldOutOptions()}
 	f.Group("Files")
 	h.corpus = filter.CorpusFlags(f)
-	f.StringVar(&h.out, "o", "", "`folder` to write to")
-	f.StringVar(&h.removed, "removed", "", "`file` to write the removed pairs to, .gz too")
+	filter.OutputFlags(f, &h.out, &h.dropped)
 	f.Group("Sets")
 	f.IntVar(&h.Valid, "valid", h.Valid, "validation pairs")
 	f.IntVar(&h.Test, "test", h.Test, "test pairs")
@@ -35,7 +34,7 @@ func holdOutCommand(f *cli.Flags) cli.Action {
 type holdingOut struct {
 	clean.HoldOutOptions
 	corpus       *filter.Corpus
-	out, removed string
+	out, dropped string
 }
 
 // check reports wrong usage.
@@ -66,9 +65,9 @@ func (h *holdingOut) outputs() (paths []string, first map[clean.Set]int) {
 		first[set] = len(paths)
 		paths = append(paths, h.corpus.SetOutputs(h.out, setNames[set])...)
 	}
-	if h.removed != "" {
+	if h.dropped != "" {
 		first[clean.Removed] = len(paths)
-		paths = append(paths, h.removed)
+		paths = append(paths, h.dropped)
 	}
 	return paths, first
 }

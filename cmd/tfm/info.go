@@ -33,9 +33,7 @@ func infoCommand(f *cli.Flags) cli.Action {
 	f.IntVar(&c.tgtSize, "tgt-vocab-size", 0, "pieces of a separate target vocabulary").Range(minVocab, maxVocab).Common()
 	f.BoolVar(&c.table3, "table3", false, "show the models of the paper's Table 3 with their parameter counts").Common()
 	config, _ := model.Preset("base")
-	settings.InitFlag(f, &config.Init)
-	settings.ModelFlags(f, &config) // settings.Model reads them
-	settings.RegularizationFlags(f, &config)
+	settings.InfoFlags(f, &config)
 	return c.run
 }
 

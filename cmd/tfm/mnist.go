@@ -18,9 +18,9 @@ import (
 func mnistCommand(f *cli.Flags) cli.Action {
 	var m mnist
 	f.StringVar(&m.data, "data", "", "`folder` with the four files")
-	f.StringVar(&m.preset, "preset", digits.Names()[0], "`name` of the model and its training: "+strings.Join(digits.Names(), ", ")).Choices(digits.Names()...)
+	f.StringVar(&m.preset, "preset", digits.Names()[0], "name of the model and its training: "+strings.Join(digits.Names(), ", ")).Choices(digits.Names()...)
 	f.IntVar(&m.epochs, "epochs", 0, "number of epochs; 0 is the preset's")
-	f.IntVar(&m.valid, "valid", 0, "number of images at the end of the training set to hold out and evaluate instead of the test set")
+	f.IntVar(&m.valid, "valid-images", 0, "number of images at the end of the training set to hold out and evaluate instead of the test set")
 	f.Uint64Var(&m.seed, "seed", 1, "seed of the initial weights, the order, the shifts and dropout")
 	cli.ThreadsFlag(f, &m.threads)
 	return m.run
@@ -44,7 +44,7 @@ func (c *mnist) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	if c.valid >= training.Len() {
-		return cli.Usagef("-valid is %d, expected 0 to %d, of %d images", c.valid, training.Len()-1, training.Len())
+		return cli.Usagef("-valid-images is %d, expected 0 to %d, of %d images", c.valid, training.Len()-1, training.Len())
 	}
 	heldOut := "test"
 	if c.valid > 0 {
@@ -80,7 +80,7 @@ func (c *mnist) recipe() (digits.Recipe, error) {
 		return digits.Recipe{}, cli.Usagef("-data is missing: the folder with the files of MNIST")
 	}
 	if c.valid < 0 {
-		return digits.Recipe{}, cli.Usagef("-valid is %d, expected 0 or more", c.valid)
+		return digits.Recipe{}, cli.Usagef("-valid-images is %d, expected 0 or more", c.valid)
 	}
 	if c.epochs < 0 || c.epochs > 10_000 {
 		return digits.Recipe{}, cli.Usagef("-epochs is %d, expected 0 to 10000", c.epochs)

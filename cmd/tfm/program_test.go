@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -64,9 +67,13 @@ func TestChoices(t *testing.T) {
 		f := cli.NewFlags()
 		c.Setup(f)
 		for _, g := range f.All() {
-			_, completions, _ := runHere(t, t.Context(), "completion", "-words", "--", c.Name, "-"+g.Name+"=")
+			words := []string{g.Label() + "="}
+			if g.IsSetting() {
+				words = []string{"-set", g.Name + "="}
+			}
+			_, completions, _ := runHere(t, t.Context(), append([]string{"completion", "-words", "--", c.Name}, words...)...)
 			for _, value := range strings.Fields(completions) {
-				value, isValue := strings.CutPrefix(value, "-"+g.Name+"=")
+				value, isValue := strings.CutPrefix(value, g.Label()+"=")
 				if !isValue { // :files
 					continue
 				}
@@ -86,7 +93,7 @@ func TestChoices(t *testing.T) {
 func TestDefaultsOfPresets(t *testing.T) {
 	_, help, _ := runHere(t, t.Context(), "help", "train", "-all")
 	byPreset := map[string]bool{} // whether the help of a flag says so
-	for _, flag := range strings.Split(help, "\n  -")[1:] {
+	for _, flag := range regexp.MustCompile(`\n  \b|\n  -`).Split(help, -1)[1:] {
 		flag = strings.Join(strings.Fields(flag), " ")
 		name, _, _ := strings.Cut(flag, " ")
 		byPreset[name] = strings.Contains(flag, "(default depends on -preset)") || strings.Contains(flag, "(default chosen from")
@@ -114,7 +121,10 @@ func TestFlagsOfOthers(t *testing.T) {
 		"--train-sets -src, --valid-freq -valid-every, --learn-rate -lr, --after-epochs -steps, --mini-batch -batch-tokens, --enc-depth -encoder-layers": "train",
 		"--max-epoch -steps, --max-tokens -batch-tokens, --lr-scheduler -schedule, --learning_rate -lr, --warmup-updates -warmup, --Dropout -dropout":    "train",
 		"--beam-size -beam, --n-best -nbest, --mini-batch -batch, --lenpen -alpha, --sampling-topk -top-k, --num_beams -beam, --cpu-threads -threads":    "translate",
-		"-tok -tokenize, -lc -lowercase, -sl -sentence, --chrf-word-order -chrf-words, --paired-bs -paired":                                              "score",
+		"--adam-eps -set eps=X, --adam-betas -set beta1=X": "train",
+		"--paired-bs -paired, --paired-ar -paired":         "score",
+
+		"-tsv -column, -max-len -max-source, -patience -beam-patience": "translate",
 	} {
 		for _, pair := range strings.Split(flags, ", ") {
 			given, want, _ := strings.Cut(pair, " ")
@@ -123,6 +133,84 @@ func TestFlagsOfOthers(t *testing.T) {
 				t.Errorf("tfm %s %s prints %q, want the end %q", command, given, got, end)
 			}
 		}
+	}
+}
+
+// Former names of flags, which had two meanings, lead to their new ones.
+func TestFormerFlags(t *testing.T) {
+	for line, want := range map[string]string{
+		"translate -tsv":         `unknown flag -tsv; did you mean "-column"?`,
+		"translate -max-len 9":   `unknown flag -max-len; did you mean "-max-source"?`,
+		"translate -patience 2":  `unknown flag -patience; did you mean "-beam-patience"?`,
+		"eval -patience 2":       `unknown flag -patience; did you mean "-beam-patience"?`,
+		"score-pairs -tsv":       `unknown flag -tsv; did you mean "-columns"?`,
+		"clean -columns=false":   `unknown flag -columns; did you mean "-column-count"?`,
+		"clean -max-len 9":       `unknown flag -max-len; did you mean "-longest"?`,
+		"clean -min-len 9":       `unknown flag -min-len; did you mean "-shortest"?`,
+		"hold-out -removed x":    `unknown flag -removed; did you mean "-dropped"?`,
+		"mnist -valid 9":         `unknown flag -valid; did you mean "-valid-images"?`,
+		"report -sentence x":     `unknown flag -sentence; did you mean "-text"?`,
+		"info -init pytorch":     `unknown flag -init; did you mean "-set init-scheme=NAME"?`,
+		"train -beta1 0.9":       `beta1 is a setting, not a flag; did you mean "-set beta1=0.9"?`,
+		"train -norm-eps=1e-6":   `norm-eps is a setting, not a flag; did you mean "-set norm-eps=1e-6"?`,
+		"train -nesterov":        `nesterov is a setting, not a flag; did you mean "-set nesterov=true"?`,
+		"train -d-k -d-v 3":      `d-k is a setting, not a flag; did you mean "-set d-k=N"?`,
+		"info -positions halves": `positions is a setting, not a flag; did you mean "-set positions=halves"?`,
+		"train -set beta3=0.9":   `-set beta3=0.9: unknown setting beta3; did you mean "beta1"?`,
+		"train -set resume=true": `-set resume=true: resume is not a setting, only a flag of the command line; run 'tfm help train'`,
+		"train -set beta1":       `-set is "beta1", expected name=value; run 'tfm help train'`,
+		"train -set eps=small":   `eps is "small", expected a number, without commas; run 'tfm help train'`,
+
+		"train -init pytorch -src doc.go -tgt doc.go": `-init is "pytorch", expected a model file; did you mean "-set init-scheme=pytorch"?`,
+	} {
+		if code, _, stderr := runHere(t, t.Context(), strings.Fields(line)...); code != 2 || stderr != "tfm: "+want+"\n" {
+			t.Errorf("tfm %s = %d\n%swant tfm: %s", line, code, stderr, want)
+		}
+	}
+}
+
+// sharedFlags has, for each flag that commands declare with different words, what all of them say.
+var sharedFlags = map[string]string{
+	"src": "of source", "tgt": "translations", "tsv": "file of (pairs|lines)", "model": "model file", "preset": "model", "vocab": "tokenizer",
+	"o": "write", "force": "replace", "json": "JSON", "seed": "seed", "steps": "steps", "data": "folder", "format": "format", "dry-run": "count",
+	"src-lang": "source language", "tgt-lang": "target language", "vocab-size": "pieces", "progress": "speed and remaining time",
+	"length-penalty": "divisor of the log-probability", "dropped": "dropped",
+}
+
+// A name of a flag means the same in all commands, so its value does. Only -o is a file here and a
+// folder there, of what the command writes.
+func TestSharedFlags(t *testing.T) {
+	type use struct{ command, kind, usage string }
+	uses := map[string][]use{}
+	for _, c := range program().Commands {
+		f := cli.NewFlags()
+		c.Setup(f)
+		for _, g := range f.All() {
+			kind := fmt.Sprintf("%T, setting: %v", g.Value, g.IsSetting())
+			kind = strings.Replace(kind, "cli.limited", "*cli.value[int]", 1)
+			if words := strings.Split(g.Usage, "`"); len(words) > 1 && g.Name != "o" {
+				kind += ", " + words[1]
+			}
+			uses[g.Name] = append(uses[g.Name], use{c.Name, kind, strings.ReplaceAll(g.Usage, "`", "")})
+		}
+	}
+	shared := 0
+	for name, list := range uses {
+		first := list[0]
+		for _, u := range list[1:] {
+			shared++
+			if u.kind != first.kind {
+				t.Errorf("-%s: in %s %s, in %s %s", name, first.command, first.kind, u.command, u.kind)
+			}
+			meaning := sharedFlags[name]
+			both := regexp.MustCompile(cmp.Or(meaning, "never")).MatchString
+			if u.usage != first.usage && !(both(u.usage) && both(first.usage)) {
+				t.Errorf("-%s: in %s %q, in %s %q, expected %q in both", name, first.command, first.usage, u.command, u.usage, meaning)
+			}
+		}
+	}
+	if shared < 100 {
+		t.Errorf("%d shared flags, want at least 100", shared)
 	}
 }
 

@@ -29,7 +29,7 @@ func reportCommand(f *cli.Flags) cli.Action {
 	f.StringVar(&r.folder, "run", "", "`folder` with the run's checkpoints and log.jsonl")
 	f.StringVar(&r.out, "o", "report.html", "`file` to write")
 	f.StringVar(&r.model, "model", "", "model `file` for the attention maps")
-	f.StringsVar(&r.sentences, "sentence", "`text` of an attention map; repeat it for more")
+	f.StringsVar(&r.sentences, "text", "`text` of an attention map; repeat it for more")
 	f.StringVar(&r.file, "sentences", "", "`file` of such texts, one a line")
 	f.Func("compare", "another run's log, whose losses are compared, as `NAME=FILE`; each step needs a line {\"step\": 1, \"loss\": 9.1}; repeat it for more", r.addOther)
 	cli.ThreadsFlag(f, &r.threads)
@@ -146,7 +146,7 @@ func (r *reporter) attention(ctx context.Context, page *report.Page) error {
 		sentences = report.Sources(page.Run, defaultSentences)
 	}
 	if len(sentences) == 0 {
-		page.Note = "No maps of attention: the log has no sample translations, and no sentences were named (-sentence)."
+		page.Note = "No maps of attention: the log has no sample translations, and no sentences were named (-text)."
 		return nil
 	}
 	path := r.model
@@ -190,7 +190,7 @@ func (r *reporter) chosen() ([]string, error) {
 	var all []string
 	for _, s := range r.sentences {
 		if strings.TrimSpace(s) == "" {
-			return nil, cli.Usagef("-sentence is empty")
+			return nil, cli.Usagef("-text is empty")
 		}
 		line, _ := text.OneLine(s, nil)
 		all = append(all, line)

@@ -22,7 +22,7 @@ func scoreCommand(f *cli.Flags) cli.Action {
 	c.Options = scoring.Flags(f)
 	c.PairedFlags(f)
 	f.Group("Output")
-	f.BoolVar(&c.sentence, "sentence", false, "print the scores of each line")
+	f.BoolVar(&c.sentence, "sentence", false, "print the scores of each line").Alias("sl", "sentence-level")
 	return c.run
 }
 

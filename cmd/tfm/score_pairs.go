@@ -47,13 +47,13 @@ func (c *pairScorer) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	twoFiles := !c.form.TSV && !c.form.JSON
+	twoFiles := c.form.Columns == "" && !c.form.JSON
 	files := args
 	switch {
 	case twoFiles && (c.src == "" || c.tgt == ""):
-		return cli.Usagef("-src and -tgt are needed, or -tsv, or -json")
+		return cli.Usagef("-src and -tgt are needed, or -columns, or -json")
 	case !twoFiles && (c.src != "" || c.tgt != ""):
-		return cli.Usagef("either -src and -tgt, or -tsv, or -json")
+		return cli.Usagef("either -src and -tgt, or -columns, or -json")
 	case twoFiles:
 		if err := cli.NoArguments(args); err != nil {
 			return err

@@ -185,7 +185,7 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 	path := t.Options.Init
 	file, err := model.Load(path, false)
 	if err != nil {
-		return nil, nil, fmt.Errorf("-init is neither xavier nor pytorch nor a model: %w", err)
+		return nil, nil, fmt.Errorf("-init: %w", err)
 	}
 	own, err := tokenizers.Of(path, file.Tokenizers, file.Model.Config)
 	if err != nil {
@@ -348,7 +348,7 @@ func (t *trainer) resumeCommand() string {
 	words := []string{cli.ShellWord(os.Args[0]), "train"}
 	for _, f := range t.Flags().All() {
 		if t.Origin(f.Name) == settings.CommandLine && f.Name != "resume" && f.Name != "force" {
-			words = append(words, cli.ShellWord("-"+f.Name+"="+f.Value.String()))
+			words = append(words, f.Word(f.Value.String()))
 		}
 	}
 	return strings.Join(append(words, "-resume"), " ")

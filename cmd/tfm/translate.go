@@ -33,7 +33,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	c.form = filter.Flags(f)
 	c.sentences = filter.SplitFlags(f)
 	f.IntVar(&c.batch, "batch", 256, "limit of the lines that are translated at the same time").Range(1, 1<<20)
-	f.IntVar(&c.maxLen, "max-len", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit").Range(0, math.MaxInt32)
+	f.IntVar(&c.maxSource, "max-source", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit").Range(0, math.MaxInt32)
 	f.Group("Output")
 	f.StringVar(&c.out, "o", "", "`file` to write to, line by line, in place of standard output")
 	c.answer = filter.AnswerFlags(f)
@@ -52,7 +52,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	c.model.Int8Flag(f)
 	c.model.ShortlistFlag(f)
 	cli.ThreadsFlag(f, &c.model.Threads)
-	for _, name := range []string{"model", "o", "beam", "nbest", "scores", "tsv", "json", "split", "int8", "threads"} {
+	for _, name := range []string{"model", "o", "beam", "nbest", "scores", "column", "json", "split", "int8", "threads"} {
 		f.Lookup(name).Common()
 	}
 	return c.run
@@ -69,7 +69,7 @@ type translation struct {
 	form      *filter.Options
 	sentences *filter.Split
 	batch     int
-	maxLen    int
+	maxSource int
 	out       string
 	answer    *filter.Answer
 	progress  bool
@@ -102,7 +102,7 @@ func (c *translation) check() (filter.Format, error) {
 		needSample,
 		cli.UsageIf(strings.HasSuffix(c.out, ".gz"), "-o %s: the output is plain text; without -o it can go to gzip", c.out),
 		settings.CheckSearch(*c.search),
-		cli.Excludes(c.stream, given, "stream", "tsv", "json", "nbest", "scores", "key", "align", "progress", "batch"),
+		cli.Excludes(c.stream, given, "stream", "column", "json", "nbest", "scores", "key", "align", "progress", "batch"),
 	)
 }
 
@@ -115,7 +115,7 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.out != "" {
+	if c.out != "" && !cli.IsDevice(c.out) {
 		if err := cli.CheckOutput(c.out, append([]string{c.model.Path, c.prefixes.File, c.terms.File}, files...)...); err != nil {
 			return err
 		}
@@ -138,8 +138,8 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 	}
 	answers := answerWriter{format: format, progress: filter.NewProgress(files, out, c.given()["progress"])}
 	answers.warnings.Show = func(s string) { answers.progress.Screen.Line("tfm: %s", s) }
-	if c.maxLen > 0 && c.maxLen < t.MaxSource() {
-		answers.warnings.Remedy = "give a larger -max-len"
+	if c.maxSource > 0 && c.maxSource < t.MaxSource() {
+		answers.warnings.Remedy = "give a larger -max-source"
 	}
 	o.Warn = answers.warnings.Add
 	lines := translator.Lines(files, text.RepairLines)
@@ -166,7 +166,7 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 	c.search.TokenScores, c.search.Alternatives = c.answer.TokenScores, c.answer.Alternatives
 	c.search.NoScore = !c.answer.Scores && !c.answer.NBest // for greedy search
 	c.answer.TokenText = t.Tokenizers().Target.Bytes
-	o = translate.LineOptions{Request: translate.Request{Decode: *c.search, MaxSource: c.maxLen}, Batch: c.batch}
+	o = translate.LineOptions{Request: translate.Request{Decode: *c.search, MaxSource: c.maxSource}, Batch: c.batch}
 	o.Attention, o.Tokens = c.answer.Align != "", c.answer.NeedsTokens()
 	o.Text = func(l text.Line) string { s, _, _ := format.Parse(l.Text); return s }
 	if c.form.Key != "" {

@@ -68,17 +68,21 @@ func TestWrongValues(t *testing.T) {
 				if value == g.DefValue || value == "-1" && slices.Contains(withoutID, g.Name) {
 					continue
 				}
-				args := append([]string{c.Name, "-" + g.Name + "=" + value}, strings.Fields(lines[c.Name])...)
+				flag := []string{"-" + g.Name + "=" + value}
+				if g.IsSetting() {
+					flag = []string{"-set", g.Name + "=" + value}
+				}
+				args := slices.Concat([]string{c.Name}, flag, strings.Fields(lines[c.Name]))
 				if slices.Contains(ofSamples, g.Name) {
 					args = append(args, "-sample")
 				}
 				stdout, stderr := os.Stdout, os.Stderr
 				code, _, printed := runHere(t, ctx, args...)
 				os.Stdout, os.Stderr = stdout, stderr
-				style := regexp.MustCompile(`^tfm: -` + g.Name + ` is "?` + regexp.QuoteMeta(value) + `"?, expected [^\n]*\n$`)
+				style := regexp.MustCompile(`^tfm: ` + g.Label() + ` is "?` + regexp.QuoteMeta(value) + `"?, expected [^\n]*\n$`)
 				tested++
 				if code != 2 || !style.MatchString(printed) {
-					t.Errorf("tfm %s: exit code %d, want 2:\n%s", strings.Join(args[:2], " "), code, printed)
+					t.Errorf("tfm %s: exit code %d, want 2:\n%s", strings.Join(args[:3], " "), code, printed)
 				}
 			}
 		}

@@ -42,8 +42,8 @@ func TestAlign(t *testing.T) {
 	if got := strings.Join(translations, ""); got != plain {
 		t.Errorf("translations %q, want %q", got, plain)
 	}
-	if tsv := mustRun(t, strings.ReplaceAll("x\t"+strings.TrimSpace(input), "\n", "\nx\t"), "translate", "-model", out, "-align", "words", "-tsv", "-column", "2", "-scores").stdout; strings.Count(tsv, "\t") != 3*4 {
-		t.Errorf("-tsv -scores -align: %q, want 5 columns", tsv)
+	if tsv := mustRun(t, strings.ReplaceAll("x\t"+strings.TrimSpace(input), "\n", "\nx\t"), "translate", "-model", out, "-align", "words", "-column", "2", "-scores").stdout; strings.Count(tsv, "\t") != 3*4 {
+		t.Errorf("-column -scores -align: %q, want 5 columns", tsv)
 	}
 	if lists := mustRun(t, input, "translate", "-model", out, "-align", "tokens", "-nbest", "2").stdout; strings.Count(lists, "\t") != 5*3 {
 		t.Errorf("-nbest 2 -align: %q, want 4 columns", lists)
@@ -80,7 +80,7 @@ func TestAlign(t *testing.T) {
 	for args, want := range map[string]string{
 		"-align soft":             "-align soft needs -json",
 		"-align pairs":            `-align is "pairs"`,
-		"-tsv -token-scores":      "-token-scores needs -json",
+		"-column 1 -token-scores": "-token-scores needs -json",
 		"-alternatives 3":         "-alternatives needs -json",
 		"-json -alternatives 65":  `-alternatives is 65, expected 0 to 64`,
 		"-json -as target_tokens": "-as target_tokens: the field has another meaning",

@@ -107,11 +107,11 @@ func TestClean(t *testing.T) {
 	if dry.stdout != o.stderr || dry.stderr != "" {
 		t.Errorf("with -dry-run:\n%s%s\nwithout:\n%s", dry.stdout, dry.stderr, o.stderr)
 	}
-	o = mustRun(t, "", "clean", "-tsv", tsv, "-dry-run", "-empty=false", "-min-len", "0", "-markup=false", "-ratio", "0", "-misaligned", "0")
+	o = mustRun(t, "", "clean", "-tsv", tsv, "-dry-run", "-empty=false", "-shortest", "0", "-markup=false", "-ratio", "0", "-misaligned", "0")
 	if strings.Contains(o.stdout, "empty") || strings.Contains(o.stdout, "markup") || strings.Contains(o.stdout, "judged") || !strings.Contains(o.stdout, count("kept", 592)) {
 		t.Errorf("with -empty=false -markup=false:\n%s", o.stdout)
 	}
-	mustFail(t, runTFM(t, "", "clean", "-tsv", tsv, "-dry-run", "-columns=false"), 1, tsv+":601: found 3 columns, expected 2: source, tab, target")
+	mustFail(t, runTFM(t, "", "clean", "-tsv", tsv, "-dry-run", "-column-count=false"), 1, tsv+":601: found 3 columns, expected 2: source, tab, target")
 
 	// Files of one name
 	other := write(t, "a.zh", lines(tgt))
@@ -149,7 +149,7 @@ func TestCleanHostile(t *testing.T) {
 		t.Errorf("files after errors: %v, %v", left, err)
 	}
 	for _, args := range [][]string{{"-src", src}, {"-src", src, "-tgt", tgt}, {"-src", src, "-tgt", tgt, "-tsv", src, "-dry-run"}, {"-tsv", src, "-o", out, "-dry-run"},
-		{"-tsv", src, "-dry-run", "-ratio", "-1"}, {"-tsv", src, "-dry-run", "-max-len", "0"}, {"-tsv", src, "-dry-run", "-threads", "0"}, {"-tsv", src, "-dry-run", "more"},
+		{"-tsv", src, "-dry-run", "-ratio", "-1"}, {"-tsv", src, "-dry-run", "-longest", "0"}, {"-tsv", src, "-dry-run", "-threads", "0"}, {"-tsv", src, "-dry-run", "more"},
 		{"-tsv", src, "-o", filepath.Dir(src)}, {"-src", src, "-tgt", tgt, "-dry-run", "-dropped", tgt}} {
 		mustFail(t, runTFM(t, "", append([]string{"clean"}, args...)...), 2)
 	}
@@ -167,7 +167,7 @@ func TestHoldOut(t *testing.T) {
 	srcFile, tgtFile := write(t, "all.zh", lines(src)), write(t, "all.en", lines(tgt))
 	removed := filepath.Join(dir, "removed.tsv")
 	args := []string{"hold-out", "-src", srcFile, "-tgt", tgtFile, "-valid", "30", "-test", "20", "-similarity", "0.4", "-o", dir}
-	o := mustRun(t, "", append(args, "-removed", removed)...)
+	o := mustRun(t, "", append(args, "-dropped", removed)...)
 	read3 := func(side string) (sets [3][]string) {
 		for i, set := range []string{"train", "valid", "test"} {
 			sets[i] = strings.Split(strings.TrimSuffix(read(t, filepath.Join(dir, set+"."+side)), "\n"), "\n")

@@ -98,7 +98,7 @@ func (s *session) expect(want string) {
 
 // PowerShell shows completions without a terminal.
 func TestCompletionInPowerShell(t *testing.T) {
-	if words := mustRun(t, "", "completion", "-words", "-empty", "--", "train", "-optimizer").stdout; !strings.Contains(words, "adamw\n") {
+	if words := mustRun(t, "", "completion", "-words", "-empty-word", "--", "train", "-optimizer").stdout; !strings.Contains(words, "adamw\n") {
 		t.Errorf("the completions after -optimizer are\n%s", words)
 	}
 	script := mustRun(t, "", "completion", "powershell").stdout
@@ -160,7 +160,7 @@ func TestCompletion(t *testing.T) {
 				{"tfm train -preset=sma\t", "[train][-preset=small]"},
 				{"tfm train -optimizer sg\t", "[train][-optimizer][sgd]"},
 				{"tfm train --schedule cos\t", "[train][--schedule][cosine]"},
-				{"tfm train -resume -init pyt\t", "[train][-resume][-init][pytorch]"},
+				{"tfm train -resume -optimizer mu\t", "[train][-resume][-optimizer][muon]"},
 				{"tfm train -src corp\t", "[train][-src][corpus one.txt]"},
 				{"tfm translate -beam 1 oth\t", "[translate][-beam][1][other.txt]"},
 				{"tfm report -run ru\t", "[report][-run][run.ckpt"},

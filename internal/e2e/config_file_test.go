@@ -43,15 +43,15 @@ func TestDumpIsReadAsItIs(t *testing.T) {
 	for _, flags := range [][]string{
 		nil,
 		{"-preset", "base"},
-		{"-preset", "base", "-factor", "2"},
+		{"-preset", "base", "-set", "factor=2"},
 		{"-preset", "E", "-tie", "none", "-joint=false"},
-		{"-joint=false", "-norm", "pre", "-scale-embeddings=false", "-dropout", "0.12345678", "-lr", "0.1234567890123", "-time", "1h2m3s"},
-		{"-optimizer", "adamw", "-schedule", "cosine", "-decay-steps", "60000", "-min-lr", "1e-4", "-steps", "60000"},
-		{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-clip-norm", "0"},
-		{"-schedule", "paper", "-factor", "2", "-keep", "3"},
-		{"-decay-steps", "200000"},
+		{"-joint=false", "-norm", "pre", "-set", "scale-embeddings=false", "-dropout", "0.12345678", "-lr", "0.1234567890123", "-time", "1h2m3s"},
+		{"-optimizer", "adamw", "-schedule", "cosine", "-set", "decay-steps=60000", "-set", "min-lr=1e-4", "-steps", "60000"},
+		{"-optimizer", "sgd", "-set", "momentum=0.9", "-set", "nesterov=true", "-clip-norm", "0"},
+		{"-schedule", "paper", "-set", "factor=2", "-keep", "3"},
+		{"-set", "decay-steps=200000"},
 		{"-preset", "multi30k"},
-		{"-preset", "multi30k-tok", "-factor", "0.5"},
+		{"-preset", "multi30k-tok", "-set", "factor=0.5"},
 		{"-preset", "multi30k", "-vocab", separate},
 		{"-vocab", base, "-src", "a b", "-tgt", ` "c#d" `, "-o", "e #f\n\xff" + `\`, "-valid-tsv", "#中"},
 		{"-init", base},
@@ -74,7 +74,7 @@ func TestDumpLeavesNothingOut(t *testing.T) {
 		}
 	}
 	slices.Sort(missing)
-	if want := []string{"config", "dump-config", "force", "resume"}; !slices.Equal(missing, want) {
+	if want := []string{"config", "dump-config", "force", "resume", "set"}; !slices.Equal(missing, want) {
 		t.Errorf("not dumped are %v, want %v", missing, want)
 	}
 }
@@ -116,11 +116,11 @@ func TestLayersOfSettings(t *testing.T) {
 		file, flags string
 		wants       []string
 	}{
-		{"", "-preset multi30k -factor 2", []string{"lr = 0", "factor = 2", "schedule = paper"}},
-		{"lr = 0.003\nfactor = 1", "-factor 2", []string{"lr = 0", "schedule = paper"}},
+		{"", "-preset multi30k -set factor=2", []string{"lr = 0", "factor = 2", "schedule = paper"}},
+		{"lr = 0.003\nfactor = 1", "-set factor=2", []string{"lr = 0", "schedule = paper"}},
 		{"lr = 0.003", "-schedule paper", []string{"lr = 0", "schedule = paper"}},
 		{"schedule = paper\nlr = 0", "-lr 0.003", []string{"lr = 0.003", "schedule = inverse-sqrt"}},
-		{"preset = multi30k", "-cooldown 0 -decay-steps 200000", []string{"schedule = linear"}},
+		{"preset = multi30k", "-cooldown 0 -set decay-steps=200000", []string{"schedule = linear"}},
 		{"preset = multi30k", "-optimizer adamw", []string{"weight-decay = 0.01"}},
 		{"optimizer = adamw\nweight-decay = 0.1", "-optimizer adam", []string{"weight-decay = 0"}},
 		{"optimizer = sgd\nmomentum = 0.9\nnesterov = true\nbeta1 = 0.9", "", []string{"momentum = 0.9", "nesterov = true"}},
@@ -141,7 +141,7 @@ func TestLayersOfSettings(t *testing.T) {
 func TestRecipeGoesOn(t *testing.T) {
 	src, tgt := toyCorpus(t)
 	m := filepath.Join(t.TempDir(), "m.safetensors")
-	args := []string{"train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "multi30k", "-vocab-size", "300", "-batch-tokens", "300", "-d-model", "32", "-valid-every", "0", "-factor", "2", "-cooldown", "0", "-joint=false"}
+	args := []string{"train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "multi30k", "-vocab-size", "300", "-batch-tokens", "300", "-d-model", "32", "-valid-every", "0", "-set", "factor=2", "-cooldown", "0", "-joint=false"}
 	o := mustRun(t, "", append(args, "-steps", "2")...)
 	if !strings.Contains(o.stderr, "learning rate:    paper:") {
 		t.Errorf("standard error:\n%s", o.stderr)
@@ -165,7 +165,7 @@ func TestConfigErrors(t *testing.T) {
 		`src = "a" b`:                      `found "b" after the quotes`,
 		"steps = -1":                       "steps is -1",
 		"time = -5m":                       "-time is -5m0s, expected 0 or more",
-		"lr = 0.1\nfactor = 2":             "either -lr or -factor",
+		"lr = 0.1\nfactor = 2":             "either -lr or the setting factor",
 		"preset = huge":                    `:1: -preset is "huge", expected base, big`,
 		"= 3":                              `:1: unknown setting ""`,
 		"time = 15":                        ":1: -time is 15",

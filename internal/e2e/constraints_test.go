@@ -48,7 +48,7 @@ func TestTranslateWithTerms(t *testing.T) {
 	}
 	for _, lines := range [][]string{
 		translated("the big cat\n\nthe old cat\nthe old dog\n"), translated("the big cat\n\nthe old cat\nthe old dog\n", "-stream"),
-		translated("1\tthe big cat\n1\t\n1\tthe old cat\ncat\tthe old dog\n", "-tsv", "-column", "2"),
+		translated("1\tthe big cat\n1\t\n1\tthe old cat\ncat\tthe old dog\n", "-column", "2"),
 	} {
 		if len(lines) != 5 || !strings.Contains(lines[0], "tigre") || strings.Contains(lines[0], "lion") || !strings.Contains(lines[2], "lion") || strings.Contains(lines[3], "lion") {
 			t.Errorf("%q, want tigre and lion in lines 1 and 3", lines)
@@ -62,14 +62,14 @@ func TestTranslateWithTerms(t *testing.T) {
 // -stream writes the lines of a translation without it, and the warnings.
 func TestTranslateStream(t *testing.T) {
 	m, input := toyModel(t), "the big cat\n\nthe \xff dog\nthe cat the cat the cat the cat\n"
-	for _, args := range [][]string{{"-beam", "1"}, {"-beam", "4"}, {"-sample", "-seed", "4"}, {"-max-len", "3", "-max-tokens", "9"}} {
+	for _, args := range [][]string{{"-beam", "1"}, {"-beam", "4"}, {"-sample", "-seed", "4"}, {"-max-source", "3", "-max-tokens", "9"}} {
 		args = append([]string{"translate", "-model", m}, args...)
 		want, got := mustRun(t, input, args...), mustRun(t, input, append(args, "-stream")...)
 		if got.stdout != want.stdout || got.stderr != want.stderr {
 			t.Errorf("%q: %+v, want %+v", args, got, want)
 		}
 	}
-	for _, flag := range []string{"-tsv", "-json", "-scores", "-progress", "-batch=1", "-nbest=2"} {
+	for _, flag := range []string{"-column=1", "-json", "-scores", "-progress", "-batch=1", "-nbest=2"} {
 		mustFail(t, runTFM(t, "", "translate", "-model", m, "-stream", flag), 2, "either -stream or "+strings.Split(flag, "=")[0])
 	}
 }

@@ -41,6 +41,48 @@ var piecesModel = func() func(t *testing.T) string {
 	}
 }()
 
+// A model that huggingface_hub has downloaded is imported by its name: snapshots/HASH has links to
+// the files in blobs.
+func TestImportOfASnapshot(t *testing.T) {
+	exported := exportOf(t, "marian-hf", piecesModel(t))
+	hub := t.TempDir()
+	t.Setenv("HF_HUB_CACHE", hub)
+	dir := filepath.Join(hub, "models--Helsinki-NLP--opus-mt-en-fr")
+	snapshot := filepath.Join(dir, "snapshots", "0123456789abcdef0123456789abcdef01234567")
+	for _, folder := range []string{snapshot, filepath.Join(dir, "blobs"), filepath.Join(dir, "refs")} {
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := os.ReadDir(exported)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		blob := filepath.Join("..", "..", "blobs", "blob of "+f.Name())
+		if err := os.Rename(filepath.Join(exported, f.Name()), filepath.Join(snapshot, blob)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(blob, filepath.Join(snapshot, f.Name())); err != nil {
+			t.Skipf("links need a right that this user does not have: %v", err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "refs", "main"), []byte(filepath.Base(snapshot)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	first := ""
+	for _, name := range []string{"opus-mt-en-fr", "Helsinki-NLP/opus-mt-en-fr", snapshot} {
+		imported, o := importOf(t, name)
+		got := mustRun(t, "the big cat\n", "translate", "-model", imported).stdout
+		if first == "" {
+			first = got
+		}
+		if got != first || got == "\n" || !strings.Contains(o.stderr, "Hugging Face Marian") {
+			t.Errorf("import of %s translates %q, want %q:\n%s", name, got, first, o.stderr)
+		}
+	}
+}
+
 // A model that was exported and imported again has the same translations and languages.
 func TestExportImport(t *testing.T) {
 	for _, c := range []struct{ format, system string }{{"ctranslate2", "CTranslate2"}, {"argos", "Argos Translate"}, {"marian-hf", "Hugging Face Marian"}} {

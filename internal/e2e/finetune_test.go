@@ -63,7 +63,7 @@ func TestInitTakesTheModel(t *testing.T) {
 		{2, []string{"-tie", "none"}, []string{"-tie none", "-tie all"}},
 		{2, []string{"-joint=false"}, []string{"-joint=false, but in " + base + " it is true"}},
 		{1, []string{"-vocab", toy.src}, []string{toy.src}},
-		{1, []string{"-init", toy.src}, []string{"-init is neither xavier nor pytorch nor a model", toy.src}},
+		{1, []string{"-init", toy.src}, []string{"-init: ", toy.src}},
 		{1, []string{"-init", "pytroch"}, []string{"pytroch"}},
 	} {
 		args, m := finetuneArgs(t, base, append(c.flags, "-steps", "1")...)
@@ -171,7 +171,7 @@ func TestInitVocab(t *testing.T) {
 }
 
 func TestInitWithLearnedPositions(t *testing.T) {
-	args, base := trainArgs(t, "-positions", "learned", "-steps", "1")
+	args, base := trainArgs(t, "-set", "positions=learned", "-steps", "1")
 	mustRun(t, "", args...)
 	args, _ = finetuneArgs(t, base, "-steps", "1", "-max-len", "41")
 	mustFail(t, runTFM(t, "", args...), 2, "-max-len is 41, expected at most 40", base)

@@ -18,9 +18,9 @@ func TestInfoOfPresets(t *testing.T) {
 		{[]string{"-preset", "base", "-vocab-size", "32000", "-encoder-layers", "12", "-decoder-layers", "1"}, "parameters: 58,416,640\n"},
 		// The encoder and decoder of PyTorch's nn.Transformer, two nn.Embedding(5000, 512)
 		// and an nn.Linear(512, 5000), without the norms behind the stacks and with them.
-		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-tie", "none", "-final-norm=false"}, "parameters: 51,823,496\n"},
-		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-tie", "none", "-final-norm"}, "parameters: 51,825,544\n"},
-		{[]string{"-preset", "base", "-vocab-size", "5000", "-tie", "none", "-output-bias=false"}, "parameters: 51,818,496\n"},
+		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-tie", "none", "-set", "final-norm=false"}, "parameters: 51,823,496\n"},
+		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-tie", "none", "-set", "final-norm=true"}, "parameters: 51,825,544\n"},
+		{[]string{"-preset", "base", "-vocab-size", "5000", "-tie", "none", "-set", "output-bias=false"}, "parameters: 51,818,496\n"},
 		// A recipe says how many pieces there are, too.
 		{[]string{"-preset", "multi30k-tok"}, "parameters: 2,605,568\n"},
 		{[]string{"-preset", "multi30k-tok", "-vocab-size", "10000", "-d-model", "128"}, "parameters: 2,605,568\n"},
@@ -47,20 +47,20 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 		{"", "length penalty:  wu, ((5+n)/6)^0.6 for n tokens with EOS\n"},
 		{"-preset small", "length penalty:  power, n^1 for n tokens with EOS\n"},
 		{"-norm pre", "norm:            pre-norm, x + Dropout(Sublayer(LayerNorm(x))), biased variance, eps 1e-05 in the root, one after each stack\n"},
-		{"-norm=pre -final-norm=false -norm-kind rms -norm-eps 1e-6", "Sublayer(RMSNorm(x))), no mean, no bias, eps 1e-06 in the root, none after the stacks\n"},
+		{"-norm=pre -set final-norm=false -set norm-kind=rms -set norm-eps=1e-6", "Sublayer(RMSNorm(x))), no mean, no bias, eps 1e-06 in the root, none after the stacks\n"},
 		// 0.81·(6^4·6)^(1/16), (3·6)^(1/4), 0.87·(6^4·6)^(-1/16), (12·6)^(-1/4)
 		{"-norm deep", "DeepNorm, LayerNorm(α·x + Dropout(Sublayer(x))), α 1.418 and 2.06, β 0.497 and 0.3433 in encoder and decoder, "},
-		{"-norm-kind unbiased -final-norm", "Norm(x + Dropout(Sublayer(x))), (x - mean)/(unbiased deviation + eps), eps 1e-05, one after each stack\n"},
-		{"-d-k 16", "heads:           8 of d_k = 16 and d_v = 64, with biases\n"},
-		{"-heads 3 -d-k 512 -d-v 512 -bias=false", "heads:           3 of d_k = d_v = 512, without biases\n"},
-		{"-activation gelu -bias attention", "d_ff:            2048, GELU, without biases\n"},
-		{"-positions halves -first-position 1", "sines in the first half and cosines in the second, first position 1,"},
-		{"-positions tensor2tensor", "sinusoids of tensor2tensor"},
+		{"-set norm-kind=unbiased -set final-norm=true", "Norm(x + Dropout(Sublayer(x))), (x - mean)/(unbiased deviation + eps), eps 1e-05, one after each stack\n"},
+		{"-set d-k=16", "heads:           8 of d_k = 16 and d_v = 64, with biases\n"},
+		{"-heads 3 -set d-k=512 -set d-v=512 -set bias=false", "heads:           3 of d_k = d_v = 512, without biases\n"},
+		{"-set activation=gelu -set bias=attention", "d_ff:            2048, GELU, without biases\n"},
+		{"-set positions=halves -set first-position=1", "sines in the first half and cosines in the second, first position 1,"},
+		{"-set positions=tensor2tensor", "sinusoids of tensor2tensor"},
 		{"-preset E", "learned, 1024 on each side"},
-		{"-scale-embeddings=false -tie decoder -output-bias", "not scaled, tied: decoder, with an output bias"},
-		{"-attention-dropout 0.2 -ff-dropout 0.3", "output; 0.2 on the weights of attention; 0.3 inside feed-forward networks\n"},
-		{"-smoothing-over all", "0.1, over all entries of the vocabulary\n"},
-		{"-init pytorch", "init:            pytorch\n"},
+		{"-set scale-embeddings=false -tie decoder -set output-bias=true", "not scaled, tied: decoder, with an output bias"},
+		{"-set attention-dropout=0.2 -set ff-dropout=0.3", "output; 0.2 on the weights of attention; 0.3 inside feed-forward networks\n"},
+		{"-set smoothing-over=all", "0.1, over all entries of the vocabulary\n"},
+		{"-set init-scheme=pytorch", "init:            pytorch\n"},
 	} {
 		args := append([]string{"info", "-vocab-size", "5000"}, strings.Fields(c.flags)...)
 		if o := mustRun(t, "", args...); !strings.Contains(o.stdout, c.want) {
@@ -71,20 +71,20 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 
 func TestReadingsThatMakeNoSenseAreRefused(t *testing.T) {
 	for flags, want := range map[string]string{
-		"-norm sideways":                          `-norm is "sideways", expected post, pre or deep`,
-		"-activation tanh":                        `-activation is "tanh", expected relu, gelu, gelu-tanh or silu`,
-		"-final-norm=maybe":                       `-final-norm is "maybe", expected auto, true or false`,
-		"-bias some":                              `-bias is "some", expected all, ff, attention or none`,
-		"-scale-embeddings=x":                     "expected true or false",
-		"-heads 7 -d-k 16":                        "-d-model is 512, expected a multiple of the 7 heads, or both d_k and d_v",
-		"-d-v -1":                                 "tfm: -d-v is -1",
-		"-first-position 2":                       "-first-position is 2, expected 0 or 1",
-		"-positions learned -first-position 1":    "-first-position is 1, expected 0 with learned positions",
-		"-positions halves -d-model 513 -heads 1": "-d-model is 513, expected an even number with positions in two halves",
-		"-norm-kind unbiased -d-model 1 -heads 1": "one value has no unbiased deviation",
-		"-smoothing-over all -label-smoothing 0":  `tfm: -smoothing-over is "all", expected others`,
-		"-attention-dropout 1":                    "-attention-dropout is 1, expected at least 0 and below 1",
-		"-table3":                                 "-table3 excludes all other flags",
+		"-norm sideways":                               `-norm is "sideways", expected post, pre or deep`,
+		"-set activation=tanh":                         `activation is "tanh", expected relu, gelu, gelu-tanh or silu`,
+		"-set final-norm=maybe":                        `final-norm is "maybe", expected auto, true or false`,
+		"-set bias=some":                               `bias is "some", expected all, ff, attention or none`,
+		"-set scale-embeddings=x":                      "expected true or false",
+		"-heads 7 -set d-k=16":                         "-d-model is 512, expected a multiple of the 7 heads, or both d_k and d_v",
+		"-set d-v=-1":                                  "tfm: d-v is -1",
+		"-set first-position=2":                        "first-position is 2, expected 0 or 1",
+		"-set positions=learned -set first-position=1": "first-position is 1, expected 0 with learned positions",
+		"-set positions=halves -d-model 513 -heads 1":  "-d-model is 513, expected an even number with positions in two halves",
+		"-set norm-kind=unbiased -d-model 1 -heads 1":  "one value has no unbiased deviation",
+		"-set smoothing-over=all -label-smoothing 0":   `tfm: smoothing-over is "all", expected others`,
+		"-set attention-dropout=1":                     "attention-dropout is 1, expected at least 0 and below 1",
+		"-table3":                                      "-table3 excludes all other flags",
 	} {
 		o := runTFM(t, "", append([]string{"info", "-vocab-size", "5000"}, strings.Fields(flags)...)...)
 		if o.code != 2 || !strings.Contains(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 {

@@ -61,7 +61,7 @@ func TestPromise(t *testing.T) {
 			}
 			name := strings.TrimSpace(mode + " " + precision)
 			p := promise{t: t, name: name, lines: lines, random: random}
-			p.args = append([]string{"translate", "-model", modelFile, "-tsv", "-column", "2"}, strings.Fields(promiseModes[mode]+" "+precision)...)
+			p.args = append([]string{"translate", "-model", modelFile, "-column", "2"}, strings.Fields(promiseModes[mode]+" "+precision)...)
 			if strings.Contains(promiseModes[mode], "-sample") || strings.Contains(promiseModes[mode], "-nbest") {
 				p.args = append(p.args, "-key", "1")
 			}
@@ -96,12 +96,12 @@ func TestPromise(t *testing.T) {
 // The scores of pairs have the same bytes for any number of threads, order and set of kernels.
 func TestPromiseOfScores(t *testing.T) {
 	modelFile, lines := promiseInput(t)
-	translations := strings.Split(strings.TrimSpace(mustRun(t, strings.Join(lines, "\n"), "translate", "-model", modelFile, "-tsv", "-column", "2", "-beam", "1").stdout), "\n")
+	translations := strings.Split(strings.TrimSpace(mustRun(t, strings.Join(lines, "\n"), "translate", "-model", modelFile, "-column", "2", "-beam", "1").stdout), "\n")
 	reversed := slices.Clone(translations)
 	slices.Reverse(reversed)
 	for _, precision := range []string{"-int8=false", "-int8"} {
 		score := func(kernel string, threads int, lines []string) []string {
-			c := tfm("score-pairs", "-model", modelFile, "-tsv", "-columns", "2,3", "-tokens", "-threads", strconv.Itoa(threads), precision)
+			c := tfm("score-pairs", "-model", modelFile, "-columns", "2,3", "-tokens", "-threads", strconv.Itoa(threads), precision)
 			if kernel != "" {
 				c.Env = append(c.Env, "TFM_CPU="+kernel)
 			}

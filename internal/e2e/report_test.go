@@ -43,14 +43,14 @@ func TestReportOfARun(t *testing.T) {
 	}
 
 	mustRun(t, "", append(args, "-resume", "-steps", "50")...)
-	page, _ = reportOf(t, "-run", dir, "-compare", "itself="+filepath.Join(dir, runlog.FileName), "-sentence", "the red dog <b>sees</b> it", "-sentences", toy.testSrc)
+	page, _ = reportOf(t, "-run", dir, "-compare", "itself="+filepath.Join(dir, runlog.FileName), "-text", "the red dog <b>sees</b> it", "-sentences", toy.testSrc)
 	mustHave(t, page, "after step 40", "Largest difference of the losses: 0, at step 1", "over 50 common steps", "the red dog &lt;b&gt;sees&lt;/b&gt; it")
 	if n := strings.Count(page, `class="sentence"`); n != 50 {
 		t.Errorf("%d sentences with attention maps, want 50", n)
 	}
 
 	// A sentence that is longer than the model can take, or the page would show.
-	page, _ = reportOf(t, "-run", dir, "-model", toyModel(t), "-sentence", strings.Repeat("the small table takes the big tree ", 80))
+	page, _ = reportOf(t, "-run", dir, "-model", toyModel(t), "-text", strings.Repeat("the small table takes the big tree ", 80))
 	mustHave(t, page, "toy.safetensors", "The maps show the first 48 and")
 }
 
@@ -107,14 +107,14 @@ func TestReportErrors(t *testing.T) {
 		{2, []string{"-run", dir, "-o", ""}, []string{"-o is empty"}},
 		{2, []string{"-run", dir, "-threads", "0"}, []string{`-threads is 0`}},
 		{2, []string{"-run", dir, "-compare", log}, []string{"-compare", "NAME=FILE"}},
-		{2, []string{"-run", dir, "-sentence", " "}, []string{"-sentence is empty"}},
+		{2, []string{"-run", dir, "-text", " "}, []string{"-text is empty"}},
 		{2, []string{"-run", dir, "more"}, []string{`unexpected argument "more"`}},
 		{1, []string{"-run", filepath.Join(dir, "none")}, []string{"-run", filepath.Join(dir, "none"), "the folder does not exist"}},
 		{1, []string{"-run", log}, []string{log, "expected"}},
 		{1, []string{"-run", empty}, []string{empty + ": no log.jsonl"}},
 		{1, []string{"-run", dir, "-compare", "other=" + broken}, []string{"-compare other", broken + ":2: "}},
 		{1, []string{"-run", dir, "-compare", "other=" + out}, []string{"-compare other", out}},
-		{1, []string{"-run", dir, "-sentence", "a"}, []string{dir + ": no checkpoint", "-model"}},
+		{1, []string{"-run", dir, "-text", "a"}, []string{dir + ": no checkpoint", "-model"}},
 		{1, []string{"-run", dir, "-model", log}, []string{log}},
 		{1, []string{"-run", damaged}, []string{"step-00000001.safetensors", "damaged"}},
 		{1, []string{"-run", dir, "-sentences", filepath.Join(dir, "none")}, []string{filepath.Join(dir, "none")}},

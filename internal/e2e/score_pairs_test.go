@@ -59,15 +59,15 @@ func TestScorePairs(t *testing.T) {
 	if want := fmt.Sprintf("%d pairs, %d tokens: log-probability %.4f a token, perplexity %.4f\n", len(lines), tokens, mean, math.Exp(-mean)); out.stderr != want {
 		t.Errorf("standard error %q, want %q", out.stderr, want)
 	}
-	if got := mustRun(t, tsv, "score-pairs", "-model", m, "-tsv", "-threads", "3").stdout; got != wantTSV {
-		t.Errorf("-tsv:\n%s\nwant\n%s", got, wantTSV)
+	if got := mustRun(t, tsv, "score-pairs", "-model", m, "-columns", "1,2", "-threads", "3").stdout; got != wantTSV {
+		t.Errorf("-columns:\n%s\nwant\n%s", got, wantTSV)
 	}
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	z.Write([]byte(tsv))
 	z.Close()
-	if got := mustRun(t, "", "score-pairs", "-model", m, "-tsv", write(t, "pairs.tsv.gz", zipped.String())).stdout; got != wantTSV {
-		t.Errorf("-tsv of a gzipped file:\n%s\nwant\n%s", got, wantTSV)
+	if got := mustRun(t, "", "score-pairs", "-model", m, "-columns", "1,2", write(t, "pairs.tsv.gz", zipped.String())).stdout; got != wantTSV {
+		t.Errorf("-columns of a gzipped file:\n%s\nwant\n%s", got, wantTSV)
 	}
 	got := mustRun(t, objects, "score-pairs", "-model", m, "-json", "-columns", "s,t", "-tokens").stdout
 	for i, line := range strings.Split(strings.TrimSpace(got), "\n\n") {
@@ -104,13 +104,13 @@ func TestScorePairs(t *testing.T) {
 	}
 	pairs := "the big cat sees the dog\tle chat grand voit le chien\nthe big cat sees the dog\tle chien grand voit le chat\n"
 	var first, second float64
-	scores := mustRun(t, pairs, "score-pairs", "-model", m, "-tsv").stdout
+	scores := mustRun(t, pairs, "score-pairs", "-model", m, "-columns", "1,2").stdout
 	fmt.Sscanf(strings.Split(scores, "\t")[2], "%f", &first)
 	fmt.Sscanf(strings.Split(scores, "\t")[6], "%f", &second)
 	if !(first > second+1) {
 		t.Errorf("scores %v of a translation and %v of another:\n%s", first, second, scores)
 	}
-	if other := mustRun(t, pairs, "score-pairs", "-model", m, "-tsv", "-int8").stdout; other == scores || strings.Count(other, "\n") != 2 {
+	if other := mustRun(t, pairs, "score-pairs", "-model", m, "-columns", "1,2", "-int8").stdout; other == scores || strings.Count(other, "\n") != 2 {
 		t.Errorf("-int8:\n%s, want other scores than\n%s", other, scores)
 	}
 }
@@ -119,7 +119,7 @@ func TestScorePairs(t *testing.T) {
 func TestScorePairsContinues(t *testing.T) {
 	m := toyModel(t)
 	long := strings.Repeat("le chat ", 2000)
-	o := runTFM(t, "the cat\tle chat\nno tab\nthe cat\t"+long+"\n\t\nthe cat\tle chat\n", "score-pairs", "-model", m, "-tsv")
+	o := runTFM(t, "the cat\tle chat\nno tab\nthe cat\t"+long+"\n\t\nthe cat\tle chat\n", "score-pairs", "-model", m, "-columns", "1,2")
 	mustFail(t, o, 1, "2 of 5 pairs not scored")
 	lines := strings.Split(o.stdout, "\n")
 	if len(lines) != 6 || lines[0] != lines[4] || lines[1] != "no tab\t\t\t" || lines[2] != "the cat\t"+long+"\t\t\t" || strings.Count(lines[3], "\t") != 4 {
@@ -141,13 +141,12 @@ func TestScorePairsContinues(t *testing.T) {
 func TestScorePairsUsage(t *testing.T) {
 	m := toyModel(t)
 	for args, want := range map[string]string{
-		"":                             "-src and -tgt are needed, or -tsv, or -json",
-		"-src a":                       "-src and -tgt are needed, or -tsv, or -json",
-		"-tsv -src a":                  "either -src and -tgt, or -tsv, or -json",
-		"-tsv -json":                   "either -tsv or -json",
-		"-columns 1,2 -src a -tgt b":   "-columns needs -tsv or -json",
-		"-tsv -columns 1":              `-columns is "1", expected two, separated by a comma`,
-		"-tsv -columns 1,b":            `-columns is "b", expected with -tsv the number of a column, from 1`,
+		"":                             "-src and -tgt are needed, or -columns, or -json",
+		"-src a":                       "-src and -tgt are needed, or -columns, or -json",
+		"-columns 1,2 -src a":          "either -src and -tgt, or -columns, or -json",
+		"-columns 1,2 -src a -tgt b":   "either -src and -tgt, or -columns, or -json",
+		"-columns 1":                   `-columns is "1", expected two, separated by a comma`,
+		"-columns 1,b":                 `-columns is "b", expected the number of a column, from 1, or -json`,
 		"-src a -tgt b c":              `unexpected argument "c"`,
 		"-src a -tgt b -threads 5,000": "expected a whole number",
 	} {

@@ -45,6 +45,10 @@ func TestScore(t *testing.T) {
 			"nrefs:1|case:lc|eff:no|tok:none|smooth:floor[0.50]|version:tfm-2.6.0",
 			"chrF1+ = 75.1748",
 			"nrefs:1|case:lc|eff:yes|nc:4|nw:1|space:no|version:tfm-2.6.0")},
+		{"names of sacreBLEU", []string{ref1, "-i", hyps, "-m", "bleu", "-tok", "none", "-lc", "-s", "floor", "-sv", "0.5", "-w", "4", "-b"}, "52.0564\n"},
+		{"long names of sacreBLEU", []string{ref1, "--input", hyps, "--metrics", "chrf", "--chrf-lowercase", "--chrf-word-order", "1", "--chrf-char-order", "4", "--chrf-beta", "1",
+			"--width", "4", "--score-only"}, "75.1748\n"},
+		{"sentences as sacreBLEU names them", []string{ref1, "-i", hyps, "-sl"}, "56.48\t82.67\n42.73\t62.00\n66.06\t78.08\n0.00\t0.00\n"},
 		{"white space and eps", []string{"-ref", ref1, "-chrf-whitespace", "-chrf-eps-smoothing", "-chrf-words", "2", "-ter", "-ter-normalized", "-ter-no-punct", "-ter-asian-support", "-ter-case-sensitive", hyps}, lines(
 			"BLEU = 52.84 82.1/60.0/50.0/42.1 (BP = 0.931 ratio = 0.933 hyp_len = 28 ref_len = 30)",
 			"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tfm-2.6.0",

@@ -148,11 +148,11 @@ func TestOptimizersAndSchedules(t *testing.T) {
 		wants []string
 	}{
 		{nil, []string{"learning rate:    inverse-sqrt: warmup to 0.005 at step 50, then"}},
-		{[]string{"-optimizer", "adamw", "-schedule", "cosine", "-decay-steps", "60", "-min-lr", "1e-4", "-accumulate", "2"},
+		{[]string{"-optimizer", "adamw", "-schedule", "cosine", "-set", "decay-steps=60", "-set", "min-lr=1e-4", "-accumulate", "2"},
 			[]string{"optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient norm limited to 1\n", "a step:           2 batches\n", "learning rate:    cosine: warmup to 0.005 at step 50, then cosine to 0.0001 at step 60\n"}},
-		{[]string{"-optimizer", "sgd", "-momentum", "0.99", "-schedule", "constant", "-warmup", "0", "-lr", "1e-3", "-clip-norm", "0"},
+		{[]string{"-optimizer", "sgd", "-set", "momentum=0.99", "-schedule", "constant", "-warmup", "0", "-lr", "1e-3", "-clip-norm", "0"},
 			[]string{"optimizer:        sgd, momentum 0.99\n", "learning rate:    constant: 0.001 from step 1, then constant\n"}},
-		{[]string{"-optimizer", "sgd", "-momentum", "0.9", "-nesterov", "-decay-steps", "70"}, []string{"sgd, Nesterov's momentum 0.9;", "linear: warmup to 0.005 at step 50"}},
+		{[]string{"-optimizer", "sgd", "-set", "momentum=0.9", "-set", "nesterov=true", "-set", "decay-steps=70"}, []string{"sgd, Nesterov's momentum 0.9;", "linear: warmup to 0.005 at step 50"}},
 		{[]string{"-r-drop", "2", "-dropout", "0.1"}, []string{"R-Drop:           alpha 2\n"}},
 		{[]string{"-ema", "0.5", "-valid-every", "2"}, []string{"weights:          moving average, decay 0.5\n"}},
 	} {
@@ -180,7 +180,7 @@ func TestOptimizersAndSchedules(t *testing.T) {
 func TestSchedulePaperTakesThePresetsPeakBack(t *testing.T) {
 	src, tgt := toyCorpus(t)
 	m := filepath.Join(t.TempDir(), "m.safetensors")
-	o := mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "demo", "-schedule", "paper", "-factor", "2", "-vocab-size", "320", "-steps", "1", "-valid-every", "0")
+	o := mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "demo", "-schedule", "paper", "-set", "factor=2", "-vocab-size", "320", "-steps", "1", "-valid-every", "0")
 	if want := "learning rate:    paper: warmup to 0.00625 at step 800"; !strings.Contains(o.stderr, want) {
 		t.Errorf("standard error has no %q\n%s", want, o.stderr)
 	}
@@ -222,8 +222,8 @@ func TestTimeThatIsTooShortForAStep(t *testing.T) {
 }
 
 func TestPeakAndFactorAreTwoWaysToSayOneThing(t *testing.T) {
-	args, _ := trainArgs(t, "-factor", "2")
-	mustFail(t, runTFM(t, "", args...), 2, "either -lr or -factor")
+	args, _ := trainArgs(t, "-set", "factor=2")
+	mustFail(t, runTFM(t, "", args...), 2, "either -lr or the setting factor")
 }
 
 // The validation's BLEU cuts text as suits its language. The choice is shown, logged and kept by a
@@ -259,13 +259,13 @@ func TestValidationTokenizer(t *testing.T) {
 // A reading of the paper goes from the flags into the checkpoint, from there into a resumed run,
 // and into the model.
 func TestTrainAnotherReading(t *testing.T) {
-	args, m := trainArgs(t, "-save-every", "2", "-norm", "pre", "-norm-kind", "rms", "-activation", "silu", "-positions", "learned",
-		"-bias=false", "-tie", "none", "-attention-dropout", "0.1", "-ff-dropout", "0.1", "-init", "pytorch", "-d-k", "8", "-smoothing-over", "all",
+	args, m := trainArgs(t, "-save-every", "2", "-norm", "pre", "-set", "norm-kind=rms", "-set", "activation=silu", "-set", "positions=learned",
+		"-set", "bias=false", "-tie", "none", "-set", "attention-dropout=0.1", "-set", "ff-dropout=0.1", "-set", "init-scheme=pytorch", "-set", "d-k=8", "-set", "smoothing-over=all",
 		"-tokenize", "char")
 	mustRun(t, "", append(args, "-steps", "3")...)
 	resumed := append(args, "-steps", "5", "-resume")
 	mustFail(t, runTFM(t, "", append(resumed, "-norm", "post")...), 2, "-norm post conflicts with the run to resume: -norm pre")
-	mustFail(t, runTFM(t, "", append(resumed, "-bias=true")...), 2, "-bias all conflicts with the run to resume: -bias none")
+	mustFail(t, runTFM(t, "", append(resumed, "-set", "bias=true")...), 2, "bias all conflicts with the run to resume: bias none")
 	mustFail(t, runTFM(t, "", append(resumed, "-tokenize", "zh")...), 2, "-tokenize zh conflicts with the run to resume: -tokenize char")
 	mustRun(t, "", resumed...)
 	o := mustRun(t, "", "info", "-model", m)

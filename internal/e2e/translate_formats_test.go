@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// With -tsv the columns are copied and the answer follows.
+// With -column the columns are copied and the answer follows.
 func TestTranslateTSV(t *testing.T) {
 	m := toyModel(t)
 	sentences := []string{"the big cat sees the dog", "", "the old dog"}
@@ -25,11 +25,11 @@ func TestTranslateTSV(t *testing.T) {
 		want += line + "\t" + best + "\n"
 		wantScores += line + "\t" + plain[i] + "\n"
 	}
-	if got := mustRun(t, input, "translate", "-model", m, "-tsv", "-column", "2").stdout; got != want {
-		t.Errorf("-tsv: %q, want %q", got, want)
+	if got := mustRun(t, input, "translate", "-model", m, "-column", "2").stdout; got != want {
+		t.Errorf("-column: %q, want %q", got, want)
 	}
-	if got := mustRun(t, input, "translate", "-model", m, "-tsv", "-column", "2", "-scores").stdout; got != wantScores {
-		t.Errorf("-tsv -scores: %q, want %q", got, wantScores)
+	if got := mustRun(t, input, "translate", "-model", m, "-column", "2", "-scores").stdout; got != wantScores {
+		t.Errorf("-column -scores: %q, want %q", got, wantScores)
 	}
 	lists := mustRun(t, strings.Join(sentences, "\n"), "translate", "-model", m, "-nbest", "2").stdout
 	var wantLists string
@@ -38,16 +38,16 @@ func TestTranslateTSV(t *testing.T) {
 		fmt.Sscan(l[0], &i)
 		wantLists += strings.Split(input, "\n")[i] + "\t" + strings.Join(l, "\t") + "\n"
 	}
-	if got := mustRun(t, input, "translate", "-model", m, "-tsv", "-column", "2", "-nbest", "2").stdout; got != wantLists {
-		t.Errorf("-tsv -nbest: %q, want %q", got, wantLists)
+	if got := mustRun(t, input, "translate", "-model", m, "-column", "2", "-nbest", "2").stdout; got != wantLists {
+		t.Errorf("-column -nbest: %q, want %q", got, wantLists)
 	}
-	keyed := mustRun(t, input, "translate", "-model", m, "-tsv", "-column", "2", "-nbest", "1", "-key", "1").stdout
+	keyed := mustRun(t, input, "translate", "-model", m, "-column", "2", "-nbest", "1", "-key", "1").stdout
 	if !strings.HasPrefix(keyed, " id 0\t"+sentences[0]+"\t\t id 0\t") {
 		t.Errorf("-nbest -key: %q, want the key in place of the number", keyed)
 	}
 
 	// A line without the column does not stop the others.
-	o := runTFM(t, "a\tthe old dog\nno tab\nb\tthe old dog\n", "translate", "-model", m, "-tsv", "-column", "2", "-scores")
+	o := runTFM(t, "a\tthe old dog\nno tab\nb\tthe old dog\n", "translate", "-model", m, "-column", "2", "-scores")
 	mustFail(t, o, 1, "1 of 3 lines not translated")
 	if lines := strings.Split(o.stdout, "\n"); lines[1] != "no tab\t\t" || lines[0][1:] != lines[2][1:] ||
 		!strings.Contains(o.stderr, "tfm: standard input:2: found no tab, expected column 2\n") {
@@ -133,7 +133,7 @@ func TestTranslateKey(t *testing.T) {
 		shuffledTSV += tsv[i] + "\n\t\n"
 		shuffledObjects += objects[i] + "\n\n"
 	}
-	for _, line := range strings.Split(strings.TrimSpace(mustRun(t, shuffledTSV, append(sample, "-tsv", "-column", "2", "-key", "1")...).stdout), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(mustRun(t, shuffledTSV, append(sample, "-column", "2", "-key", "1")...).stdout), "\n") {
 		if columns := strings.Split(line, "\t"); columns[0] != "" {
 			got[columns[0]] = columns[2]
 		}
@@ -158,7 +158,7 @@ func TestTranslateKey(t *testing.T) {
 			t.Errorf("key %s draws %q, want %q", key, got[key], want[i])
 		}
 	}
-	names := mustRun(t, "a\tthe dog\nb\tthe dog\na\tthe dog\n", append(sample, "-tsv", "-column", "2", "-key", "1", "-nbest", "5")...).stdout
+	names := mustRun(t, "a\tthe dog\nb\tthe dog\na\tthe dog\n", append(sample, "-column", "2", "-key", "1", "-nbest", "5")...).stdout
 	lines := strings.Split(names, "\n")
 	if !slices.Equal(lines[:5], lines[10:15]) || slices.Equal(lines[:5], lines[5:10]) {
 		t.Errorf("keys a, b, a draw\n%s", names)
@@ -167,13 +167,11 @@ func TestTranslateKey(t *testing.T) {
 
 func TestTranslateWrongFormats(t *testing.T) {
 	for args, want := range map[string]string{
-		"-tsv -json":                       "either -tsv or -json",
-		"-column 2":                        "-column needs -tsv or -json",
-		"-key 2 -sample":                   "-key needs -tsv or -json",
-		"-as x -tsv":                       "-as needs -json",
-		"-tsv -column 0":                   `-column is "0", expected with -tsv the number of a column, from 1`,
-		"-tsv -key id -sample":             `-key is "id", expected with -tsv the number of a column, from 1`,
-		"-tsv -key 1":                      "-key needs -sample or -nbest",
+		"-key 2 -sample":                   "-key needs -column or -json",
+		"-as x -column 1":                  "-as needs -json",
+		"-column 0":                        `-column is "0", expected the number of a column, from 1, or -json`,
+		"-column 1 -key id -sample":        `-key is "id", expected the number of a column, from 1, or -json`,
+		"-column 1 -key 1":                 "-key needs -sample or -nbest",
 		"-json -as score":                  "-as score: the field has another meaning",
 		"-json -as text":                   `-as is "text", expected another name than -column and -key`,
 		"-json -column translation":        `-as is "translation", expected another name than -column and -key`,

@@ -30,13 +30,13 @@ func TestTranslateSplit(t *testing.T) {
 		t.Errorf("-split of a line with a carriage return: %q, want one line", got)
 	}
 	tabless := strings.ReplaceAll(one[0]+" "+one[1], "\t", " ")
-	if got := mustRun(t, "id\tthe old dog! The big cat\n", append(split, "-tsv", "-column", "2")...).stdout; got != "id\tthe old dog! The big cat\t"+tabless+"\n" {
-		t.Errorf("-split -tsv: %q, want the line and %q", got, tabless)
+	if got := mustRun(t, "id\tthe old dog! The big cat\n", append(split, "-column", "2")...).stdout; got != "id\tthe old dog! The big cat\t"+tabless+"\n" {
+		t.Errorf("-split -column: %q, want the line and %q", got, tabless)
 	}
 	// A sentence beyond the limit is cut, not truncated.
-	o := mustRun(t, strings.Repeat("the old dog ", 20)+"\n", append(split, "-max-len", "12")...)
+	o := mustRun(t, strings.Repeat("the old dog ", 20)+"\n", append(split, "-max-source", "12")...)
 	if strings.Contains(o.stderr, "truncated to") || strings.Count(o.stdout, "chien") < 10 {
-		t.Errorf("-split -max-len: %q, warnings %q", o.stdout, o.stderr)
+		t.Errorf("-split -max-source: %q, warnings %q", o.stdout, o.stderr)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestTranslateSplitRefuses(t *testing.T) {
 		"either -split or -token-scores":     "-split -json -token-scores",
 		"either -split or -alternatives":     "-split -json -alternatives 2",
 		"-paragraphs needs -split":           "-paragraphs",
-		"either -paragraphs or -tsv":         "-split -paragraphs -tsv",
+		"either -paragraphs or -column":      "-split -paragraphs -column 1",
 		"either -paragraphs or -prefix-file": "-split -paragraphs -prefix-file x",
 	} {
 		mustFail(t, runTFM(t, "a\n", append([]string{"translate", "-model", m}, strings.Fields(flags)...)...), 2, want)

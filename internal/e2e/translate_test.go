@@ -62,7 +62,7 @@ func TestTranslateContinuesAfterABadLine(t *testing.T) {
 	}
 
 	file := write(t, "f", "the big cat\n"+strings.Repeat("x", 1<<20+1)+"\nthe old dog\n")
-	flags := []string{"translate", "-model", m, "-beam", "1", "-max-extra", "0", "-max-len", "10"}
+	flags := []string{"translate", "-model", m, "-beam", "1", "-max-extra", "0", "-max-source", "10"}
 	good := strings.Split(mustRun(t, "the big cat\nthe old dog\n", flags...).stdout, "\n")
 	o = mustRun(t, "", append(flags, file)...)
 	if lines := strings.Split(o.stdout, "\n"); len(lines) != 4 || lines[0] != good[0] || lines[2] != good[1] {
@@ -81,12 +81,12 @@ func TestTranslateContinuesAfterABadLine(t *testing.T) {
 // first is.
 func TestTranslateCountsWarnings(t *testing.T) {
 	m := toyModel(t)
-	o := mustRun(t, strings.Repeat("\xff\n", 25)+strings.Repeat("the dog \n", 12), "translate", "-model", m, "-max-len", "1", "-beam", "1")
+	o := mustRun(t, strings.Repeat("\xff\n", 25)+strings.Repeat("the dog \n", 12), "translate", "-model", m, "-max-source", "1", "-beam", "1")
 	lines := strings.Split(o.stderr, "\n")
 	if strings.Count(o.stdout, "\n") != 37 || strings.Count(o.stderr, "invalid UTF-8 at byte 1") != 10 || !slices.Contains(lines, "tfm: 25 lines of invalid UTF-8 in total") {
 		t.Errorf("standard error:\n%s\nwant ten lines of 25 with invalid UTF-8", o.stderr)
 	}
-	const first = " tokens, truncated to 1; put shorter sentences on separate lines, or give a larger -max-len"
+	const first = " tokens, truncated to 1; put shorter sentences on separate lines, or give a larger -max-source"
 	if strings.Count(o.stderr, "truncated to 1") != 1 || strings.Count(o.stderr, "tfm: standard input:1: ")+strings.Count(o.stderr, "tfm: standard input:26: ") == 0 ||
 		!strings.Contains(o.stderr, first) || lines[len(lines)-2] != "tfm: 37 lines were truncated" {
 		t.Errorf("standard error:\n%s\nwant one line about the first of 37 truncated lines, and their number at the end", o.stderr)
@@ -94,7 +94,7 @@ func TestTranslateCountsWarnings(t *testing.T) {
 
 	// Within the limit of the flag, but not of the model.
 	long := write(t, "long", strings.Repeat("the big cat sees ", 400)+"\nthe dog\n")
-	o = mustRun(t, "", "translate", "-model", m, "-beam", "1", "-max-extra", "5", "-max-len", "5000", long)
+	o = mustRun(t, "", "translate", "-model", m, "-beam", "1", "-max-extra", "5", "-max-source", "5000", long)
 	if want := "tfm: " + long + ":1: "; !strings.HasPrefix(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 ||
 		!strings.Contains(o.stderr, "truncated to 1023; put shorter sentences on separate lines, or train a model with a larger -max-len\n") {
 		t.Errorf("standard error = %q, want one line that begins with %q and names the limit 1023", o.stderr, want)
@@ -116,7 +116,7 @@ func TestTranslateOddLines(t *testing.T) {
 		t.Errorf("%q", o.stdout)
 	}
 
-	o = mustRun(t, "the dog\nthe big cat sees the old dog sees the old dog\n", "translate", "-model", m, "-max-len", "8")
+	o = mustRun(t, "the dog\nthe big cat sees the old dog sees the old dog\n", "translate", "-model", m, "-max-source", "8")
 	if strings.Count(o.stdout, "\n") != 2 || !strings.Contains(o.stderr, "tfm: standard input:2: ") || !strings.Contains(o.stderr, "truncated to 8") {
 		t.Errorf("a line that is too long: %q, %s", o.stdout, o.stderr)
 	}
@@ -274,6 +274,10 @@ func TestTranslateToFile(t *testing.T) {
 	out := write(t, "out", "old")
 	if o := mustRun(t, input, "translate", toy.testSrc, "-", "-o", out, "-model", m); o.stdout != "" || read(t, out) != want+want {
 		t.Errorf("standard output is %q, and the file\n%s\nwant\n%s", o.stdout, read(t, out), want+want)
+	}
+	mustRun(t, input, "translate", "-o", os.DevNull, "-model", m)
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("%s has been replaced by %v, %v", os.DevNull, info, err)
 	}
 	mustFail(t, runTFM(t, "", "translate", "-o", out, "-model", m, "missing"), 1, "missing")
 	kept := write(t, "kept", "old")

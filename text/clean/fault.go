@@ -40,7 +40,7 @@ var faults = [NumFaults]struct {
 	finds      func(*cleaner, *pair) bool
 }{
 	InvalidUTF8:    {"utf8", "invalid UTF-8", func(_ *cleaner, p *pair) bool { return p.Invalid }},
-	Columns:        {"columns", "not source, tab, target", func(_ *cleaner, p *pair) bool { return p.Columns != 2 }},
+	Columns:        {"column-count", "not source, tab, target", func(_ *cleaner, p *pair) bool { return p.Columns != 2 }},
 	Empty:          {"empty", "empty side", onEither(text.IsBlank)},
 	Replacement:    {"replacement", "U+FFFD", onEither(hasReplacement)},
 	Mojibake:       {"mojibake", "mojibake", onEither(isMojibake)},

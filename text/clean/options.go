@@ -57,9 +57,9 @@ func DefaultOptions() Options {
 func (o *Options) Validate() error {
 	switch {
 	case o.MaxLen < 1:
-		return fmt.Errorf("-max-len is %d, expected 1 or more", o.MaxLen)
+		return fmt.Errorf("-longest is %d, expected 1 or more", o.MaxLen)
 	case o.MinLen < 0 || o.MinLen > o.MaxLen:
-		return fmt.Errorf("-min-len is %d, expected 0 to %d, the -max-len", o.MinLen, o.MaxLen)
+		return fmt.Errorf("-shortest is %d, expected 0 to %d, the -longest", o.MinLen, o.MaxLen)
 	case o.MaxWord < 1:
 		return fmt.Errorf("-max-word is %d, expected 1 or more", o.MaxWord)
 	case !(o.Ratio >= 0):

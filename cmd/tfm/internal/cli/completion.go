@@ -24,7 +24,7 @@ func CompletionCommand(p func() Program) Command {
 		Setup: func(f *Flags) Action {
 			var words, empty bool
 			f.BoolVar(&words, "words", false, "print the completions of the last argument of a command line, for the scripts")
-			f.BoolVar(&empty, "empty", false, "with -words: the last argument is a further, empty one")
+			f.BoolVar(&empty, "empty-word", false, "with -words: the last argument is a further, empty one")
 			return func(_ context.Context, args []string) error {
 				if empty {
 					args = append(args, "")
@@ -76,6 +76,8 @@ func (p Program) completions(words []string) string {
 	c.Setup(f)
 	pending, flagsOver := f.scan(words[1 : len(words)-1])
 	switch {
+	case pending != nil && pending.assigns:
+		return matching(f.assignments(last, split), last[assignedFrom(last, split):])
 	case pending != nil:
 		return matching(pending.values(), last)
 	case flagsOver || !strings.HasPrefix(last, "-"):
@@ -89,12 +91,14 @@ func (p Program) completions(words []string) string {
 	name, value, assigned := strings.Cut(name, "=")
 	if !assigned {
 		for _, g := range f.list {
-			lines = append(lines, dashes+g.Name+"\t"+g.summary())
+			if !g.setting {
+				lines = append(lines, dashes+g.Name+"\t"+g.summary())
+			}
 		}
 		return matching(lines, last)
 	}
 	g := f.Lookup(name)
-	if g == nil {
+	if g == nil || g.setting {
 		return ""
 	}
 	lines = g.values()
@@ -110,12 +114,40 @@ func (p Program) completions(words []string) string {
 	return matching(lines, prefix+value)
 }
 
-// joinAssignments joins the words of an assignment that bash splits, -flag = value. It reports
-// whether the last word is a part of one.
+// assignments returns the completions of a value of -set: the names of settings, or the values of
+// the one that is named, without the name if the shell has split it off.
+func (f *Flags) assignments(typed string, split bool) (lines []string) {
+	name, _, assigned := strings.Cut(typed, "=")
+	if !assigned {
+		for _, g := range f.settings() {
+			lines = append(lines, g.Name+"=\t"+g.summary())
+		}
+		return lines
+	}
+	if g := f.Lookup(name); g != nil {
+		for _, value := range g.values() {
+			lines = append(lines, (name + "=")[assignedFrom(typed, split):]+value)
+		}
+	}
+	return lines
+}
+
+// assignedFrom returns the start of what the shell completes of name=value: 0, or that of the value
+// if the shell has split it off.
+func assignedFrom(typed string, split bool) int {
+	if !split {
+		return 0
+	}
+	return strings.Index(typed, "=") + 1
+}
+
+// joinAssignments joins the words of an assignment that bash splits: -flag = value, or after -set
+// name = value. It reports whether the last word is a part of one.
 func joinAssignments(words []string) (joined []string, split bool) {
 	for i := 0; i < len(words); i++ {
 		n := len(joined)
-		if split = words[i] == "=" && n > 0 && strings.HasPrefix(joined[n-1], "-"); !split {
+		set := n > 1 && (joined[n-2] == "-set" || joined[n-2] == "--set")
+		if split = words[i] == "=" && n > 0 && (set || strings.HasPrefix(joined[n-1], "-")); !split {
 			joined = append(joined, words[i])
 			continue
 		}

@@ -28,10 +28,12 @@ type Flag struct {
 	Group string // heading in the help
 
 	placeholder string // of the value in the help, unless the usage names it; "" for a switch
-	target      any    // pointer to the value, or a Holder
+	target      any    // pointer to the value
 	given       bool   // Set has been called
 	text        bool   // declared by StringVar
 	common      bool
+	setting     bool   // given by -set, not by its name
+	assigns     bool   // -set
 	defaultText string // of the default in the help; "" is its value
 	choices     []string
 	aliases     []string
@@ -43,6 +45,34 @@ type Flag struct {
 func (g *Flag) Common() *Flag {
 	g.common = true
 	return g
+}
+
+// Setting takes the flag off the command line: it is given as -set NAME=VALUE.
+func (g *Flag) Setting() *Flag {
+	g.setting = true
+	if g.placeholder == noValue {
+		g.placeholder = boolValueName
+	}
+	return g
+}
+
+// IsSetting reports whether Setting has been called.
+func (g *Flag) IsSetting() bool { return g.setting }
+
+// Label returns the name as it is typed and as errors have it: with a dash, unless it is a setting.
+func (g *Flag) Label() string {
+	if g.setting {
+		return g.Name
+	}
+	return "-" + g.Name
+}
+
+// Word returns the argument, or two, that gives the flag a value.
+func (g *Flag) Word(value string) string {
+	if g.setting {
+		return "-set " + ShellWord(g.Name+"="+value)
+	}
+	return ShellWord("-" + g.Name + "=" + value)
 }
 
 // Default sets what the help shows as the default, of a flag whose default is not one value.
@@ -95,6 +125,8 @@ const (
 	anyValue    = "X"
 	numberValue = "N"
 	nameValue   = "NAME"
+
+	boolValueName = "BOOL" // of a setting, which needs one
 )
 
 // add declares a flag.
@@ -112,7 +144,7 @@ func (f *Flags) add(v flag.Value, name, usage, placeholder string, target any) *
 	return g
 }
 
-// Var declares a flag whose value is v, a pointer to a variable or a Holder.
+// Var declares a flag whose value is v, a pointer to a variable.
 func (f *Flags) Var(v flag.Value, name, usage string) *Flag {
 	return f.add(v, name, usage, anyValue, v)
 }
@@ -178,6 +210,24 @@ func (f *Flags) Func(name, usage string, do func(string) error) *Flag {
 	return f.add(funcValue(do), name, usage, anyValue, nil)
 }
 
+// SetFlag declares -set, which gives values to settings and to other flags, except those in not.
+func (f *Flags) SetFlag(usage string, not ...string) *Flag {
+	g := f.Func("set", usage, func(s string) error {
+		name, value, ok := strings.Cut(s, "=")
+		switch {
+		case !ok:
+			return errors.New("expected name=value")
+		case slices.Contains(not, name):
+			return Usagef("-set %s: %s is not a setting, only a flag of the command line", s, name)
+		case f.Lookup(name) == nil:
+			return UsageError{Message: fmt.Sprintf("-set %s: unknown setting %s", s, name), Meant: Nearest(name, f.Names())}
+		}
+		return f.Set(name, value)
+	})
+	g.assigns = true
+	return g
+}
+
 // All returns the flags in the order of their declaration.
 func (f *Flags) All() []*Flag { return slices.Clone(f.list) }
 
@@ -230,10 +280,17 @@ func (f *Flags) Set(name, value string) error {
 			return nil
 		}
 	}
+	if errors.As(err, new(UsageError)) { // of what -set sets
+		return err
+	}
+	label := "-" + name
+	if g.setting {
+		label = name
+	}
 	meant := Nearest(value, g.choices)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		return Usagef("-%s: %v", name, err)
+		return Usagef("%s: %v", label, err)
 	case meant != "" && len(g.choices) > maxListed:
 		err = errors.New("which is unknown")
 	case g.choices != nil:
@@ -242,7 +299,7 @@ func (f *Flags) Set(name, value string) error {
 	if _, notNumber := strconv.ParseFloat(value, 64); notNumber != nil {
 		value = fmt.Sprintf("%.80q", value)
 	}
-	return UsageError{Message: fmt.Sprintf("-%s is %s, %v", name, value, err), Meant: meant}
+	return UsageError{Message: fmt.Sprintf("%s is %s, %v", label, value, err), Meant: meant}
 }
 
 // Given returns the flags that have been set, with their values.
@@ -254,17 +311,11 @@ func (f *Flags) Values() map[string]string { return f.values(func(*Flag) bool { 
 func (f *Flags) values(of func(*Flag) bool) map[string]string {
 	values := map[string]string{}
 	for _, g := range f.list {
-		if of(g) {
+		if of(g) && !g.assigns {
 			values[g.Name] = g.Value.String()
 		}
 	}
 	return values
-}
-
-// Holder is a flag value that several variables hold.
-type Holder interface {
-	// Hold returns a function that gives the variables the values that they have now.
-	Hold() (restore func())
 }
 
 // Hold returns a function that gives the flags of these names the values that they have now. A flag
@@ -272,12 +323,7 @@ type Holder interface {
 func (f *Flags) Hold(names ...string) (restore func()) {
 	var all []func()
 	for _, name := range names {
-		target := f.Lookup(name).target
-		if h, ok := target.(Holder); ok {
-			all = append(all, h.Hold())
-			continue
-		}
-		p := reflect.ValueOf(target).Elem()
+		p := reflect.ValueOf(f.Lookup(name).target).Elem()
 		now := reflect.ValueOf(p.Interface())
 		all = append(all, func() { p.Set(now) })
 	}
@@ -309,6 +355,8 @@ func (f *Flags) parse(args []string) (operands []string, err error) {
 			return nil, flag.ErrHelp
 		case g == nil:
 			return nil, f.unknown(name)
+		case g.setting:
+			return nil, g.notFlag(value, assigned, args)
 		case assigned:
 		case g.isBool():
 			value = "true"
@@ -339,10 +387,29 @@ func isFlag(arg string) bool {
 // unknown returns the error of a flag that does not exist.
 func (f *Flags) unknown(name string) error {
 	u := UsageError{Message: "unknown flag -" + name}
-	if meant := Nearest(name, f.Names()); meant != "" {
-		u.Meant = "-" + meant
+	switch g := f.Lookup(Nearest(name, f.Names())); {
+	case g == nil:
+	case g.setting:
+		u.Meant = g.Word(g.placeholder)
+	default:
+		u.Meant = g.Label()
 	}
 	return u
+}
+
+// notFlag returns the error of a setting that is given as a flag, with the value after "=" if it is
+// assigned, else the value in the next argument.
+func (g *Flag) notFlag(value string, assigned bool, next []string) error {
+	switch {
+	case assigned:
+	case g.isBool():
+		value = "true"
+	case len(next) > 0 && !isFlag(next[0]):
+		value = next[0]
+	default:
+		value = g.placeholder
+	}
+	return UsageError{Message: g.Name + " is a setting, not a flag", Meant: g.Word(value)}
 }
 
 // isBool reports whether the flag needs no value.

@@ -77,11 +77,19 @@ func (p Program) commandHelp(c Command, all bool) string {
 	c.Setup(f)
 	common := slices.DeleteFunc(f.All(), func(g *Flag) bool { return !g.common })
 	all = all || len(common) == 0
+	settings := f.settings()
 	if all {
-		f.Groups(func(title string, flags []*Flag) { writeFlags(&b, title, flags) })
+		f.Groups(func(title string, flags []*Flag) {
+			writeFlags(&b, title, slices.DeleteFunc(flags, (*Flag).IsSetting))
+		})
+		writeFlags(&b, settingsTitle, settings)
 	} else {
 		writeFlags(&b, "Common flags", common)
-		fmt.Fprintf(&b, "\n'%s help %s -all' shows all %d flags.\n", p.Name, c.Name, len(f.list))
+		fmt.Fprintf(&b, "\n'%s help %s -all' shows all %d flags", p.Name, c.Name, len(f.list)-len(settings))
+		if len(settings) > 0 {
+			fmt.Fprintf(&b, " and %d settings", len(settings))
+		}
+		b.WriteString(".\n")
 	}
 	if c.Manual.Notes != "" {
 		fmt.Fprintf(&b, "\n%s\n", c.Manual.Notes)
@@ -92,6 +100,14 @@ func (p Program) commandHelp(c Command, all bool) string {
 	return b.String()
 }
 
+// settings returns the flags that are settings.
+func (f *Flags) settings() []*Flag {
+	return slices.DeleteFunc(f.All(), func(g *Flag) bool { return !g.setting })
+}
+
+// settingsTitle is the heading of the settings.
+const settingsTitle = "Settings, for -set NAME=VALUE"
+
 const (
 	helpColumns = 80 // of the help
 	flagColumns = 26 // of the names of flags in the help
@@ -100,10 +116,13 @@ const (
 // writeFlags writes a table of flags. A line of a usage is continued below its last column, which
 // follows two spaces.
 func writeFlags(b *strings.Builder, title string, flags []*Flag) {
+	if len(flags) == 0 {
+		return
+	}
 	fmt.Fprintf(b, "\n%s:\n", title)
 	for _, g := range flags {
 		kind, usage := g.usage()
-		name := strings.TrimRight("  -"+g.Name+" "+kind, " ")
+		name := strings.TrimRight("  "+g.Label()+" "+kind, " ")
 		if len(name) > flagColumns-2 {
 			b.WriteString(name + "\n")
 			name = ""

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -41,13 +42,9 @@ func (p Program) manPage(c Command) string {
 		m.section("OPTIONS")
 	}
 	f.Groups(func(title string, flags []*Flag) {
-		if title != firstGroup {
-			m.macro("SS", title)
-		}
-		for _, g := range flags {
-			m.option(g)
-		}
+		m.options(title, slices.DeleteFunc(flags, (*Flag).IsSetting))
 	})
+	m.options(settingsTitle, f.settings())
 	if _, lines, ok := strings.Cut(examples, "\n"); ok { // after the heading
 		m.section("EXAMPLES")
 		m.literal(strings.Split(lines, "\n"))
@@ -104,10 +101,20 @@ func (m *manWriter) paragraphs(text string) {
 	}
 }
 
+// options writes flags under their heading.
+func (m *manWriter) options(title string, flags []*Flag) {
+	if len(flags) > 0 && title != firstGroup {
+		m.macro("SS", title)
+	}
+	for _, g := range flags {
+		m.option(g)
+	}
+}
+
 // option writes a flag. The lines of a usage after the first are a table.
 func (m *manWriter) option(g *Flag) {
 	kind, usage := g.usage()
-	fmt.Fprintf(m, ".TP\n\\fB%s\\fR", roff("-"+g.Name))
+	fmt.Fprintf(m, ".TP\n\\fB%s\\fR", roff(g.Label()))
 	if kind != "" {
 		fmt.Fprintf(m, " \\fI%s\\fR", roff(kind))
 	}

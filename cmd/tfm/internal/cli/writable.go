@@ -48,6 +48,12 @@ func CheckDistinct(path string, inputs ...string) error {
 	return CheckWritable(path)
 }
 
+// IsDevice reports whether path is a device or a pipe, to which one can write.
+func IsDevice(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0
+}
+
 // CheckWritable reports why no file can be written at path, for a check before long work. It leaves
 // no file behind.
 func CheckWritable(path string) error {

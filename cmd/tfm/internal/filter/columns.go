@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -51,7 +50,7 @@ type columns struct {
 func newColumns(o *Options, a *Answer) (Format, error) {
 	c := columns{Answer: a, key: -1}
 	var err error
-	if c.text, err = columnIndex("column", cmp.Or(o.Column, "1")); err == nil && o.Key != "" {
+	if c.text, err = columnIndex("column", o.Column); err == nil && o.Key != "" {
 		c.key, err = columnIndex("key", o.Key)
 	}
 	return c, err
@@ -61,7 +60,7 @@ func newColumns(o *Options, a *Answer) (Format, error) {
 func columnIndex(flag, value string) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 {
-		return 0, cli.Usagef("-%s is %q, expected with -tsv the number of a column, from 1", flag, value)
+		return 0, cli.Usagef("-%s is %q, expected the number of a column, from 1, or -json", flag, value)
 	}
 	return n - 1, nil
 }

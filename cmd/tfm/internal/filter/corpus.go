@@ -21,6 +21,12 @@ func CorpusFlags(f *cli.Flags) *Corpus {
 	return c
 }
 
+// OutputFlags declares the flags of the folder and the file to which a command writes pairs.
+func OutputFlags(f *cli.Flags, out, dropped *string) {
+	f.StringVar(out, "o", "", "`folder` to write the kept pairs to")
+	f.StringVar(dropped, "dropped", "", "`file` to write the other pairs to, with the reasons, .gz too")
+}
+
 // Check reports missing or conflicting flags.
 func (c *Corpus) Check() error {
 	return cmp.Or(

@@ -85,7 +85,7 @@ func FuzzFormats(f *testing.F) {
 		f.Add(line)
 	}
 	formats := map[string]Format{}
-	for name, o := range map[string]Options{"plain": {}, "tsv": {TSV: true, Column: "2"}, "json": {JSON: true, Key: "id"}} {
+	for name, o := range map[string]Options{"plain": {}, "columns": {Column: "2"}, "json": {JSON: true, Key: "id"}} {
 		format, err := o.Format(&Answer{Scores: true})
 		if err != nil {
 			f.Fatal(err)

@@ -81,19 +81,18 @@ func pharaoh(links [][2]int) string {
 
 // Options are the flags that select a Format.
 type Options struct {
-	TSV, JSON bool
-	Column    string // column or field of the text; "" is the default of the format
-	Key       string // column or field of the key; "" is none
-	As        string // field of the translation; "" is the default
-	Breaks    bool   // keep the line breaks of a JSON text
+	JSON   bool   // lines are objects
+	Column string // column or field of the text; "" is the default field, or lines without columns
+	Key    string // column or field of the key; "" is none
+	As     string // field of the translation; "" is the default
+	Breaks bool   // keep the line breaks of a JSON text
 }
 
 // Flags declares the flags of a Format.
 func Flags(f *cli.Flags) *Options {
 	o := new(Options)
-	f.BoolVar(&o.TSV, "tsv", false, "lines are columns separated by tabs; they are copied, and the answer is added")
+	f.StringVar(&o.Column, "column", "", "number of the `column` to translate, from 1: lines are columns separated by tabs; they are copied, and the answer is added. With -json the name of the field (default text)")
 	f.BoolVar(&o.JSON, "json", false, "lines are JSON objects; their fields are copied, and the answer is added")
-	f.StringVar(&o.Column, "column", "", "`column` to translate: with -tsv its number (default 1), with -json the name of its field (default text)")
 	f.StringVar(&o.Key, "key", "", "`column`, or field, that takes the place of the line's number in -nbest and -sample")
 	f.StringVar(&o.As, "as", "", "`field` of the translation with -json (default translation)")
 	return o
@@ -102,20 +101,18 @@ func Flags(f *cli.Flags) *Options {
 // Format returns the Format that the flags select. The error is that of a wrong flag.
 func (o *Options) Format(a *Answer) (Format, error) {
 	err := cmp.Or(
-		cli.UsageIf(o.TSV && o.JSON, "either -tsv or -json"),
 		cli.UsageIf(o.As != "" && !o.JSON, "-as needs -json"),
 		cli.UsageIf(a.Align == AlignSoft && !o.JSON, "-align soft needs -json"),
 		cli.UsageIf(a.TokenScores && !o.JSON, "-token-scores needs -json"),
 		cli.UsageIf(a.Alternatives != 0 && !o.JSON, "-alternatives needs -json"),
-		cli.UsageIf(o.Column != "" && !o.TSV && !o.JSON, "-column needs -tsv or -json"),
-		cli.UsageIf(o.Key != "" && !o.TSV && !o.JSON, "-key needs -tsv or -json"),
+		cli.UsageIf(o.Key != "" && o.Column == "" && !o.JSON, "-key needs -column or -json"),
 	)
 	switch {
 	case err != nil:
 		return nil, err
 	case o.JSON:
 		return newObjects(o, a)
-	case o.TSV:
+	case o.Column != "":
 		return newColumns(o, a)
 	}
 	return plain{a}, nil

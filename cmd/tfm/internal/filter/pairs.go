@@ -28,17 +28,17 @@ type PairFormat interface {
 
 // PairOptions are the flags that select a PairFormat.
 type PairOptions struct {
-	TSV, JSON bool
-	Columns   string // columns or fields of source and target
-	Tokens    bool   // add the log-probability of each token
+	JSON    bool   // lines are objects
+	Columns string // columns or fields of source and target; "" is the default fields, or two files
+	Tokens  bool   // add the log-probability of each token
 }
 
 // PairFlags declares the flags of a PairFormat.
 func PairFlags(f *cli.Flags) *PairOptions {
 	o := new(PairOptions)
-	f.BoolVar(&o.TSV, "tsv", false, "lines are columns separated by tabs; they are copied, and the scores are added")
+	f.StringVar(&o.Columns, "columns", "", "numbers of the `columns` of source and target, such as 1,2: lines are columns separated by tabs; they are copied, and the scores are added. "+
+		"With -json the names of fields (default text,translation)")
 	f.BoolVar(&o.JSON, "json", false, "lines are JSON objects; their fields are copied, and the scores are added")
-	f.StringVar(&o.Columns, "columns", "", "`columns` of source and target: with -tsv numbers (default 1,2), with -json names of fields (default text,translation)")
 	return o
 }
 
@@ -48,18 +48,14 @@ func (o *PairOptions) Format() (PairFormat, error) {
 	switch {
 	case o.Columns != "" && (!ok || source == "" || target == "" || strings.Contains(target, ",")):
 		return nil, cli.Usagef("-columns is %q, expected two, separated by a comma", o.Columns)
-	case o.TSV && o.JSON:
-		return nil, cli.Usagef("either -tsv or -json")
 	case o.JSON:
 		return pairObjects{cmp.Or(source, "text"), cmp.Or(target, "translation"), o.Tokens}, nil
-	case o.TSV:
+	case o.Columns != "":
 		c := pairColumns{copied: true, tokens: o.Tokens}
 		var sourceErr, targetErr error
-		c.source, sourceErr = columnIndex("columns", cmp.Or(source, "1"))
-		c.target, targetErr = columnIndex("columns", cmp.Or(target, "2"))
+		c.source, sourceErr = columnIndex("columns", source)
+		c.target, targetErr = columnIndex("columns", target)
 		return c, cmp.Or(sourceErr, targetErr)
-	case o.Columns != "":
-		return nil, cli.Usagef("-columns needs -tsv or -json")
 	}
 	return pairColumns{tokens: o.Tokens}, nil
 }

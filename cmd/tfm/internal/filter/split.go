@@ -24,9 +24,12 @@ func SplitFlags(f *cli.Flags) *Split {
 
 // Check reports the flags that -split and -paragraphs do not accept.
 func (s *Split) Check(given map[string]string) error {
+	_, column := given["column"]
+	_, json := given["json"]
 	return cmp.Or(
 		cli.UsageIf(s.Paragraphs && !s.On, "-paragraphs needs -split"),
-		cli.Excludes(s.Paragraphs, given, "paragraphs", "tsv", "prefix-file"),
+		cli.UsageIf(s.Paragraphs && column && !json, "either -paragraphs or -column"),
+		cli.Excludes(s.Paragraphs, given, "paragraphs", "prefix-file"),
 		cli.Excludes(s.On, given, "split", "nbest", "align", "token-scores", "alternatives"),
 	)
 }

@@ -79,10 +79,10 @@ func Flags(f *cli.Flags) *Options {
 		return nil
 	}).Choices(names...).Alias("metrics").More(func(next string) bool { return slices.Contains(names, next) })
 	f.Group("BLEU")
-	settings.TokenizeFlag(f, &o.bleu.Tokenizer)
-	f.BoolVar(&o.bleu.Lowercase, "lowercase", false, "ignore case in BLEU")
+	settings.TokenizeFlag(f, &o.bleu.Tokenizer).Alias("tok")
+	f.BoolVar(&o.bleu.Lowercase, "lowercase", false, "ignore case in BLEU").Alias("lc")
 	f.TextVar(&o.bleu.Smoothing, "smooth", score.Exp, "`method` for n-gram orders without a match: exp, floor, add-k or none").
-		Choices(score.Exp.String(), score.Floor.String(), score.AddK.String(), score.NoSmooth.String())
+		Choices(score.Exp.String(), score.Floor.String(), score.AddK.String(), score.NoSmooth.String()).Alias("s", "smooth-method")
 	f.Func("smooth-value", "value of -smooth floor (default 0.1) or add-k (default 1)", func(s string) error {
 		x, err := strconv.ParseFloat(s, 64)
 		if err != nil || !(x > 0 && x <= maxSmoothValue) {
@@ -90,10 +90,10 @@ func Flags(f *cli.Flags) *Options {
 		}
 		o.bleu.SmoothValue = x
 		return nil
-	})
+	}).Alias("sv")
 	f.Group("chrF")
-	f.IntVar(&o.chrf.WordOrder, "chrf-words", 0, "longest word n-grams; 2 is chrF++").Range(0, maxOrder)
-	f.IntVar(&o.chrf.CharOrder, "chrf-chars", 6, "longest character n-grams").Range(1, maxOrder)
+	f.IntVar(&o.chrf.WordOrder, "chrf-words", 0, "longest word n-grams; 2 is chrF++").Range(0, maxOrder).Alias("chrf-word-order")
+	f.IntVar(&o.chrf.CharOrder, "chrf-chars", 6, "longest character n-grams").Range(1, maxOrder).Alias("chrf-char-order")
 	f.IntVar(&o.chrf.Beta, "chrf-beta", 2, "weight of recall relative to precision").Range(1, maxBeta)
 	f.BoolVar(&o.chrf.Lowercase, "chrf-lowercase", false, "ignore case in chrF")
 	f.BoolVar(&o.chrf.Whitespace, "chrf-whitespace", false, "spaces are characters too")
@@ -105,7 +105,7 @@ func Flags(f *cli.Flags) *Options {
 	}
 	f.Group("Significance")
 	f.BoolVar(&o.confidence, "confidence", false, "print the mean and the 95 % confidence interval of a bootstrap")
-	f.IntVar(&o.resamples, "resamples", score.DefaultResamples, "resamples of a bootstrap").Range(1, maxResamples)
+	f.IntVar(&o.resamples, "resamples", score.DefaultResamples, "resamples of a bootstrap").Range(1, maxResamples).Alias("confidence-n", "paired-bs-n")
 	f.Uint64Var(&o.seed, "seed", score.DefaultSeed, "random seed; SACREBLEU_SEED of sacreBLEU")
 	f.Group("Output")
 	f.BoolVar(&o.Bare, "b", false, "print only the numbers, by default of BLEU with one decimal, as sacreBLEU does").Alias("score-only")
@@ -120,7 +120,7 @@ func (o *Options) PairedFlags(f *cli.Flags) {
 	f.StringVar(&o.paired, "paired", noTest, "`test` of the difference between the first file and each other:\n"+
 		"  bootstrap      resamples the test set\n"+
 		"  randomization  exchanges translations of the two systems").Choices(bootstrap, randomization)
-	f.IntVar(&o.trials, "trials", score.DefaultTrials, "exchanges of -paired randomization").Range(1, maxResamples)
+	f.IntVar(&o.trials, "trials", score.DefaultTrials, "exchanges of -paired randomization").Range(1, maxResamples).Alias("paired-ar-n")
 }
 
 type terFlag struct {

@@ -3,6 +3,8 @@ package settings
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
@@ -15,6 +17,7 @@ import (
 func (r *Run) Check() error {
 	trains := !r.Resume && r.Options.Init == "" && r.Vocab == "" // a tokenizer
 	return cmp.Or(
+		r.checkInit(),
 		errors.Join(checkPairs("", r.TSV, r.Src, r.Tgt), checkPairs("valid-", r.ValidTSV, r.ValidSrc, r.ValidTgt)),
 		cli.UsageIf(r.TSV == "" && r.Src == "" && !r.Dump, "-src and -tgt are missing"),
 		cli.UsageIf(r.Out == "", "-o is empty"),
@@ -22,6 +25,16 @@ func (r *Run) Check() error {
 		cli.UsageIf(trains && r.VocabSize < bpe.MinSize,
 			"-vocab-size is %d, expected at least %d, for 256 bytes and 3 special pieces", r.VocabSize, bpe.MinSize),
 	)
+}
+
+// checkInit reports an -init without a file, and a way to draw weights as its file.
+func (r *Run) checkInit() error {
+	init := r.Options.Init
+	message := fmt.Sprintf("-init is %q, expected a model file", init)
+	if slices.Contains(names[model.InitScheme](), init) {
+		return cli.UsageError{Message: message, Meant: r.flags.Lookup("init-scheme").Word(init)}
+	}
+	return cli.UsageIf(r.Origin("init") == CommandLine && strings.TrimSpace(init) == "", "%s", message)
 }
 
 // checkPairs reports flags of pairs, whose names begin with prefix, that do not go together.
@@ -39,7 +52,7 @@ func Error(errs ...error) error {
 	for i, err := range errs {
 		if invalid := new(model.FieldError); errors.As(err, &invalid) {
 			e := *invalid
-			e.Field = "-" + flagOf(e.Field)
+			e.Field = label(flagOf(e.Field))
 			errs[i] = &e
 		}
 	}
@@ -50,7 +63,7 @@ func Error(errs ...error) error {
 }
 
 // flagNames are the flags of the fields with other names.
-var flagNames = map[string]string{"smoothing": "smoothing-over", "biases": "bias", "start": "init"}
+var flagNames = map[string]string{"smoothing": "smoothing-over", "biases": "bias", "start": "init-scheme"}
 
 // flagOf returns the flag of a field of model.Config, decode.Options or train.Options.
 func flagOf(field string) string {

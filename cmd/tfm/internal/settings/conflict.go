@@ -47,5 +47,5 @@ func (r *Run) checkSame(with, path string, was map[string]string, which func(*cl
 }
 
 func conflict(with, name, found, expected, path string) error {
-	return cli.Usagef("-%s %s conflicts with the %s: -%s %s in %s", name, found, with, name, expected, path)
+	return cli.Usagef("%s %s conflicts with the %s: %[1]s %[4]s in %s", label(name), found, with, expected, path)
 }

@@ -27,5 +27,5 @@
 //     differs from that of its field in JSON.
 //   - A setting that may differ in a resumed run has the tag resume:"free" in train.Options, or is
 //     in notCompared if train.Options does not have it.
-//   - A flag that is not a setting is in Actions.
+//   - A flag that is not a setting is in Actions, a setting that is not a flag in settingsOnly.
 package settings

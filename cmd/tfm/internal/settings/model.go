@@ -1,8 +1,6 @@
 package settings
 
 import (
-	"strings"
-
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/model"
 )
@@ -10,8 +8,8 @@ import (
 // modelGroup is the heading of the settings that a model's weights depend on.
 const modelGroup = "Model"
 
-// ModelFlags declares the flags of a model's shape, with the values in c as defaults.
-func ModelFlags(f *cli.Flags, c *model.Config) {
+// modelFlags declares the flags of a model's shape, with the values in c as defaults.
+func modelFlags(f *cli.Flags, c *model.Config) {
 	f.Group(modelGroup)
 	f.IntVar(&c.DModel, "d-model", c.DModel, "model width, d").Default(byPreset)
 	f.IntVar(&c.Heads, "heads", c.Heads, "attention heads, h").Default(byPreset)
@@ -46,9 +44,9 @@ func ModelFlags(f *cli.Flags, c *model.Config) {
 	f.Var((*cli.NotValue)(&c.Unscaled), "scale-embeddings", "multiply embeddings by sqrt(d)")
 }
 
-// RegularizationFlags declares the flags of a model that matter only in training, with the values
+// regularizationFlags declares the flags of a model that matter only in training, with the values
 // in c as defaults.
-func RegularizationFlags(f *cli.Flags, c *model.Config) {
+func regularizationFlags(f *cli.Flags, c *model.Config) {
 	f.Group("Regularization")
 	f.Float32Var(&c.Dropout, "dropout", "dropout `probability` of embeddings and sublayer outputs").Default(byPreset)
 	f.Float32Var(&c.AttentionDropout, "attention-dropout", "dropout `probability` of attention weights")
@@ -57,12 +55,18 @@ func RegularizationFlags(f *cli.Flags, c *model.Config) {
 	f.TextVar(&c.Smoothing, "smoothing-over", c.Smoothing, "pieces that label smoothing spreads over: others, or all including the right one (PyTorch)").Choices(names[model.Smoothing]()...)
 }
 
-// initUsage is the usage of -init as a way to draw weights.
-const initUsage = "initial weights: xavier, or pytorch (as in nn.Transformer)"
+// initFlag declares the setting of how weights are drawn.
+func initFlag(f *cli.Flags, c *model.Config) {
+	f.TextVar(&c.Init, "init-scheme", c.Init, "initial weights: xavier, or pytorch (as in nn.Transformer)").Choices(names[model.InitScheme]()...)
+}
 
-// InitFlag declares -init of a model without weights.
-func InitFlag(f *cli.Flags, s *model.InitScheme) {
-	f.TextVar(s, "init", *s, initUsage).Choices(names[model.InitScheme]()...)
+// InfoFlags declares the settings of a model that info can show, with the values in c as defaults.
+// Model reads them.
+func InfoFlags(f *cli.Flags, c *model.Config) {
+	initFlag(f, c)
+	modelFlags(f, c)
+	regularizationFlags(f, c)
+	setFlag(f)
 }
 
 // finalNormValue is a flag that needs no value to be true.
@@ -75,39 +79,3 @@ func (v *finalNormValue) String() string {
 
 func (v *finalNormValue) Set(s string) error { return (*model.FinalNorm)(v).UnmarshalText([]byte(s)) }
 func (v *finalNormValue) IsBoolFlag() bool   { return true }
-
-// initValue is the flag -init: the name of a way to draw the initial weights, or a file of weights.
-type initValue struct {
-	start *model.InitScheme
-	file  *string
-}
-
-func (v initValue) String() string {
-	if *v.file != "" {
-		return *v.file
-	}
-	text, _ := v.start.MarshalText()
-	return string(text)
-}
-
-func (v initValue) Set(s string) error {
-	err := v.start.UnmarshalText([]byte(s))
-	switch {
-	case err == nil:
-		s = ""
-	case strings.TrimSpace(s) == "":
-		return err
-	}
-	*v.file = s
-	return nil
-}
-
-// Hold implements cli.Holder. As with Set, a file leaves the way to draw weights as it is.
-func (v initValue) Hold() (restore func()) {
-	start, file := *v.start, *v.file
-	return func() {
-		if *v.file = file; file == "" {
-			*v.start = start
-		}
-	}
-}

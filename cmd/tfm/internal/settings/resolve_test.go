@@ -112,16 +112,16 @@ func TestResolve(t *testing.T) {
 		{"a shared one has none", "output-bias=true", "", "tie=decoder", Facts{}, "output-bias=false"},
 
 		// The learning rate.
-		{"-factor over a peak", "lr=0.003 schedule=inverse-sqrt", "", "factor=2", Facts{}, "lr=0 factor=2:command-line schedule=paper"},
-		{"-factor over a preset's peak", "", "", "factor=2", Facts{}, "lr=0 schedule=paper"},
-		{"-factor beside -lr", "", "", "factor=2 lr=0.1", Facts{}, "error either -lr or -factor"},
-		{"-factor 1 beside -lr", "", "lr=0.003 factor=1", "factor=2", Facts{}, "lr=0 schedule=paper"},
+		{"factor over a peak", "lr=0.003 schedule=inverse-sqrt", "", "factor=2", Facts{}, "lr=0 factor=2:command-line schedule=paper"},
+		{"factor over a preset's peak", "", "", "factor=2", Facts{}, "lr=0 schedule=paper"},
+		{"factor beside -lr", "", "", "factor=2 lr=0.1", Facts{}, "error either -lr or the setting factor"},
+		{"factor 1 beside -lr", "", "lr=0.003 factor=1", "factor=2", Facts{}, "lr=0 schedule=paper"},
 		{"-lr over a factor", "", "factor=2", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=constant:default"},
 		{"the paper's schedule over a peak", "", "lr=0.003", "schedule=paper", Facts{}, "lr=0 schedule=paper:command-line"},
 		{"-lr over the paper's schedule", "", "schedule=paper lr=0", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=inverse-sqrt"},
-		{"-decay-steps over a schedule without an end", "schedule=inverse-sqrt", "", "decay-steps=200000", Facts{}, "schedule=linear"},
-		{"-decay-steps with a schedule that has one", "schedule=cosine decay-steps=150000", "", "decay-steps=200000", Facts{}, "schedule=cosine:recipe"},
-		{"-decay-steps alone", "", "", "decay-steps=200000", Facts{}, "schedule=linear"},
+		{"decay-steps over a schedule without an end", "schedule=inverse-sqrt", "", "decay-steps=200000", Facts{}, "schedule=linear"},
+		{"decay-steps with a schedule that has one", "schedule=cosine decay-steps=150000", "", "decay-steps=200000", Facts{}, "schedule=cosine:recipe"},
+		{"decay-steps alone", "", "", "decay-steps=200000", Facts{}, "schedule=linear"},
 
 		// The optimizer.
 		{"adamw has a weight decay", "", "", "optimizer=adamw", Facts{}, "weight-decay=0.01"},
@@ -135,7 +135,7 @@ func TestResolve(t *testing.T) {
 		{"another optimizer has no scale", "", "optimizer=muon muon-scale=0.2", "optimizer=adam", Facts{}, "momentum=0 muon-scale=0"},
 		{"sgd without a preset's momentum", "", "", "optimizer=sgd", Facts{}, "momentum=0 muon-scale=0"},
 		{"muon over a preset without it", "", "", "preset=base optimizer=muon", Facts{}, "momentum=0.95 muon-scale=0.2"},
-		{"Adam's settings typed with sgd", "", "", "optimizer=sgd beta1=0.8", Facts{}, "error -beta1 needs -optimizer adam, adamw or muon, found sgd"},
+		{"Adam's settings typed with sgd", "", "", "optimizer=sgd beta1=0.8", Facts{}, "error beta1 needs -optimizer adam, adamw or muon, found sgd"},
 		{"Adam's settings of a file with sgd", "", "optimizer=sgd beta1=0.8", "", Facts{}, "optimizer=sgd:file"},
 
 		// The mean of the last checkpoints.
@@ -145,7 +145,7 @@ func TestResolve(t *testing.T) {
 
 		// Invalid combinations.
 		{"all that is invalid is named", "", "", "d-ff=0 ema=1", Facts{}, "error -d-ff is 0, expected 1 to 16777216\n-ema is 1,"},
-		{"by its flag", "", "", "smoothing-over=all label-smoothing=0", Facts{}, `error -smoothing-over is "all", expected others`},
+		{"by its flag", "", "", "smoothing-over=all label-smoothing=0", Facts{}, `error smoothing-over is "all", expected others`},
 		{"R-Drop without dropout", "", "", "r-drop=5 dropout=0", Facts{}, "error -r-drop 5 needs dropout"},
 		{"a language in its canonical form", "", "", "src-lang=EN tgt-lang=zh-hant", Facts{}, "src-lang=en tgt-lang=zh-Hant"},
 		{"no language", "", "", "tgt-lang=en_US", Facts{}, `error -tgt-lang is "en_US"`},
@@ -170,7 +170,7 @@ func TestResolve(t *testing.T) {
 		{"a rate beside a named preset", "", "", "init=old preset=small lr=0.002", init("small", nil), "optimizer=adam:chosen lr=0.002:command-line"},
 		{"nothing else", "", "norm=post", "init=old", init("small", nil), "error -norm post conflicts with the model of -init: -norm pre in old.safetensors"},
 		{"a preset must be the model's", "", "", "init=old preset=tiny", init("small", nil), "error conflicts with the model of -init"},
-		{"given settings are reported first", "", "", "init=old preset=small norm-eps=1e-3", init("tiny", nil), "error -norm-eps 0.001 conflicts"},
+		{"given settings are reported first", "", "", "init=old preset=small norm-eps=1e-3", init("tiny", nil), "error norm-eps 0.001 conflicts"},
 		{"tokenizers of each side untie its embeddings", "", "", "init=old vocab=t.bpe", Facts{Init: trained("tiny", nil), Tokenizers: separate}, "joint=false tie=decoder"},
 		{"its output bias", "", "", "init=old", init("tiny", func(t *Trained) { t.Config.Tie = model.TieNone }), "tie=none output-bias=false"},
 		{"its languages", "", "", "init=old", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en tgt-lang=de"},
@@ -187,7 +187,7 @@ func TestResolve(t *testing.T) {
 		{"what it is already may be given", "", "", "resume=true dropout=0.1 preset=small", resume("small", nil), "dropout=0.1:command-line preset=small:command-line d-model=256"},
 		{"another preset", "", "", "resume=true preset=base", resume("small", nil), "error conflicts with the run to resume"},
 		{"given settings are reported first", "", "", "resume=true preset=base seed=2", resume("small", nil), "error -seed 2 conflicts"},
-		{"what follows from what is given", "", "", "resume=true factor=2", resume("tiny", nil), "error -factor 2 conflicts"},
+		{"what follows from what is given", "", "", "resume=true factor=2", resume("tiny", nil), "error factor 2 conflicts"},
 		{"a new file of settings", "", "dropout=0.2", "resume=true", resume("small", nil), "error -dropout 0.2 conflicts"},
 		{"rules leave alone what is not given", "", "", "resume=true optimizer=adamw", resume("small", func(t *Trained) {
 			t.Options.Optimizer, t.Options.WeightDecay, t.Options.Momentum, t.Options.MuonScale = "adamw", 0.1, 0, 0
@@ -316,6 +316,16 @@ func TestNotComparedNamesFlags(t *testing.T) {
 	}
 }
 
+// Each name of settingsOnly is that of a setting.
+func TestSettingsOnlyNamesFlags(t *testing.T) {
+	f := NewRun(cli.NewFlags()).Flags()
+	for _, name := range settingsOnly {
+		if g := f.Lookup(name); g == nil || !g.IsSetting() {
+			t.Errorf("there is no setting %s", name)
+		}
+	}
+}
+
 // The flag that an invalid field is called by is one.
 func TestErrorNamesFlags(t *testing.T) {
 	f := cli.NewFlags()
@@ -348,8 +358,8 @@ func TestErrorNamesFlags(t *testing.T) {
 			continue
 		}
 		said := Error(err).Error()
-		name, _, _ := strings.Cut(strings.TrimPrefix(said, "-"), " ")
-		if said[0] != '-' || f.Lookup(name) == nil {
+		label, _, _ := strings.Cut(said, " ")
+		if g := f.Lookup(strings.TrimPrefix(label, "-")); g == nil || g.Label() != label {
 			t.Errorf("%q is said as %q, which names no flag", err, said)
 		}
 	}

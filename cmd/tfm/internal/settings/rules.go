@@ -35,7 +35,7 @@ func (r *Run) tokenizersGiven() Origin {
 	return max(r.Origin("joint"), r.Origin("vocab"), r.Origin("init"))
 }
 
-// outputBias derives -output-bias: a separate output projection has a bias, unless -output-bias has
+// outputBias derives output-bias: a separate output projection has a bias, unless output-bias has
 // the same origin as -tie or a higher one. With preset this holds for the -tie of a preset too.
 func (r *Run) outputBias(preset bool) {
 	separate := r.Config.Tie == model.TieNone
@@ -73,7 +73,7 @@ func (r *Run) optionRules() error {
 func (r *Run) scheduleRules() error {
 	o := &r.Options
 	if level := r.Origin("factor"); level > Default && level == r.Origin("lr") && o.LR != 0 && o.Factor != 1 {
-		return cli.Usagef("either -lr or -factor")
+		return cli.Usagef("either -lr or the setting factor")
 	}
 	if r.over("factor", "lr") || r.over("schedule", "lr") && o.Schedule == train.SchedulePaper {
 		o.LR = 0
@@ -117,13 +117,13 @@ func (r *Run) optimizerRules() error {
 	}
 	for _, name := range []string{"beta1", "beta2", "eps"} {
 		if r.Origin(name) == CommandLine && sgd {
-			return cli.Usagef("-%s needs -optimizer adam, adamw or muon, found sgd", name)
+			return cli.Usagef("%s needs -optimizer adam, adamw or muon, found sgd", name)
 		}
 	}
 	return nil
 }
 
-// smoothing derives -smoothing-over: without label smoothing nothing is spread.
+// smoothing derives smoothing-over: without label smoothing nothing is spread.
 func (r *Run) smoothing() {
 	if r.Config.LabelSmoothing == 0 && r.Origin("label-smoothing") > r.Origin("smoothing-over") {
 		r.Config.Smoothing = model.SmoothOthers

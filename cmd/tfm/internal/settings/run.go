@@ -81,11 +81,38 @@ func NewRun(f *cli.Flags) *Run {
 	r.courseFlags(f)
 	r.dataFlags(f)
 	optimizerFlags(f, &r.Options)
-	RegularizationFlags(f, &r.Config)
+	regularizationFlags(f, &r.Config)
 	f.Lookup("dropout").Common().Default(chosenDefault)
 	trainingRegularizationFlags(f, &r.Options)
-	ModelFlags(f, &r.Config)
+	modelFlags(f, &r.Config)
+	setFlag(f)
 	return r
+}
+
+// settingsOnly are the settings that no flag of their own sets, only -set and the lines of files.
+var settingsOnly = []string{
+	"beta1", "beta2", "eps", "weight-decay", "momentum", "nesterov", "muon-scale", "factor", "decay-steps", "min-lr",
+	"attention-dropout", "ff-dropout", "smoothing-over",
+	"d-k", "d-v", "output-bias", "bias", "activation", "norm-kind", "norm-eps", "final-norm", "positions", "first-position", "scale-embeddings", "init-scheme",
+}
+
+// setFlag declares -set, and takes settingsOnly off the command line, after all other flags of f.
+func setFlag(f *cli.Flags) {
+	for _, name := range settingsOnly {
+		if g := f.Lookup(name); g != nil {
+			g.Setting()
+		}
+	}
+	f.Group("Presets and settings files")
+	f.SetFlag("`name=value` of a setting, from the list at the end; repeat it for more", Actions...)
+}
+
+// label returns the name of a setting as the command line has it: with a dash if it is a flag.
+func label(name string) string {
+	if slices.Contains(settingsOnly, name) {
+		return name
+	}
+	return "-" + name
 }
 
 // fileFlags declares the flags of the files of a run.
@@ -138,7 +165,8 @@ func (r *Run) courseFlags(f *cli.Flags) {
 func (r *Run) dataFlags(f *cli.Flags) {
 	o := &r.Options
 	f.Group("Initial weights")
-	f.Var(initValue{&r.Config.Init, &r.Options.Init}, "init", initUsage+"; or a model or checkpoint `file` to fine-tune").Common().Choices(names[model.InitScheme]()...)
+	f.StringVar(&o.Init, "init", "", "model or checkpoint `file` to fine-tune").Common()
+	initFlag(f, &r.Config)
 	f.Uint64Var(&o.Seed, "seed", o.Seed, "random seed of initial weights, order of the pairs and dropout")
 
 	f.Group("Vocabulary and batches")
@@ -169,10 +197,10 @@ func optimizerFlags(f *cli.Flags, o *train.Options) {
 	f.StringVar(&o.Schedule, "schedule", o.Schedule, "learning rate after the warmup:\n"+
 		"  paper         ~ 1/sqrt(step) from the paper's peak\n"+
 		"  inverse-sqrt  ~ 1/sqrt(step) from -lr\n"+
-		"  linear        straight to 0, one step after -decay-steps\n"+
-		"  cosine        half a cosine to -min-lr at -decay-steps\n"+
+		"  linear        straight to 0, one step after decay-steps\n"+
+		"  cosine        half a cosine to min-lr at decay-steps\n"+
 		"  constant      -lr\n"+
-		"Unless given: linear with -decay-steps, else inverse-sqrt with -lr, else paper").
+		"Unless given: linear with decay-steps, else inverse-sqrt with -lr, else paper").
 		Choices(train.SchedulePaper, train.ScheduleInverseSqrt, train.ScheduleLinear, train.ScheduleCosine, train.ScheduleConstant).Default(byPreset)
 	f.Float64Var(&o.LR, "lr", o.LR, "peak learning rate; 0 is the paper's").Default(byPreset)
 	f.Float64Var(&o.Factor, "factor", o.Factor, "factor of the paper's learning rate")

@@ -1,7 +1,10 @@
 package settings
 
 import (
+	"errors"
+
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/model"
 	"tfm/model/decode"
 )
 
@@ -13,7 +16,7 @@ func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 		g.Default("the model's")
 	}
 	f.Float64Var(&s.Coverage, "coverage", 0, "weight of the coverage penalty of Wu et al. (2016): higher for translations that omit less of the source")
-	f.Float64Var(&s.Patience, "patience", 1, "a beam search ends after -beam times this many finished translations, or when no other can be the best")
+	f.Float64Var(&s.Patience, "beam-patience", 1, "a beam search ends after -beam times this many finished translations, or when no other can be the best")
 	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens").Default("the model's").Range(0, 1<<16-1)
 	return &s
 }
@@ -38,8 +41,8 @@ func penaltyFlags(f *cli.Flags, s *decode.Options, usage string) []*cli.Flag {
 }
 
 // UseModelSearch sets each part of the length penalty, the beam, the length limit and the end rule
-// of s, unless its flag is in given, to the model's. -patience is an end rule. A beam that no flag
-// sets has at least NBest hypotheses.
+// of s, unless its flag is in given, to the model's. -beam-patience is an end rule. A beam that no
+// flag sets has at least NBest hypotheses.
 func UseModelSearch(s *decode.Options, given map[string]string, model decode.Options) {
 	beam := max(model.Beam, s.NBest)
 	if s.Sample {
@@ -49,7 +52,7 @@ func UseModelSearch(s *decode.Options, given map[string]string, model decode.Opt
 		"length-penalty": func() { s.Penalty = model.Penalty },
 		"alpha":          func() { s.Alpha = model.Alpha },
 		"beam":           func() { s.Beam = beam },
-		"patience":       func() { s.Search = model.Search },
+		"beam-patience":  func() { s.Search = model.Search },
 		"max-extra":      func() { s.LengthFactor = model.LengthFactor },
 	} {
 		if _, ok := given[name]; !ok {
@@ -59,4 +62,12 @@ func UseModelSearch(s *decode.Options, given map[string]string, model decode.Opt
 }
 
 // CheckSearch reports the first invalid flag of a search.
-func CheckSearch(s decode.Options) error { return Error(s.Validate()) }
+func CheckSearch(s decode.Options) error {
+	err := s.Validate()
+	if invalid := new(model.FieldError); errors.As(err, &invalid) && invalid.Field == "patience" {
+		e := *invalid
+		e.Field = "beam_patience"
+		err = &e
+	}
+	return Error(err)
+}

@@ -231,7 +231,7 @@ func (w *watch) slow() bool {
 func (w *watch) gentler() string {
 	s := fmt.Sprintf("a lower -lr (now %.2g)", w.o.LR)
 	if w.o.LR == 0 {
-		s = fmt.Sprintf("a lower -factor (now %.2g)", w.o.Factor)
+		s = fmt.Sprintf("a lower -set factor (now %.2g)", w.o.Factor)
 	}
 	list := []string{s, fmt.Sprintf("a longer -warmup (now %s)", format.Count(w.o.Warmup, "step"))}
 	if w.config.Norm == model.PostNorm {
