@@ -44,10 +44,10 @@ func drawAttentionFile(dir string) (string, error) {
 }
 
 const (
-	cellWidth  = 46
-	cellHeight = 34
-	mapTop     = 96
-	mapMargin  = 20
+	cellWidth  = 34
+	cellHeight = 30
+	mapTop     = 128
+	mapMargin  = 12
 	labelWidth = 8 // of a letter
 )
 
@@ -58,14 +58,14 @@ func drawAttention(a attention) string {
 		letters = max(letters, utf8.RuneCountInString(s))
 	}
 	left := mapMargin + letters*labelWidth + 10
-	width := max(left+len(a.Source)*cellWidth+mapMargin, 470)
-	height := mapTop + len(a.Target)*cellHeight + 76
-	source, target := sentence(a.Source), sentence(a.Target)
+	width := max(left+len(a.Source)*cellWidth+mapMargin, peersWidth)
+	height := mapTop + len(a.Target)*cellHeight + 56
 	c := newCanvas(width, height, "Attention map of a translated sentence", describe(a))
-	c.text(mapMargin, 30, `class="head"`, source+" → "+target)
-	c.text(mapMargin, 50, `class="dim"`, "Cross-attention of the last decoder layer, mean of its heads 末层交叉注意力，各头平均")
+	c.text(mapMargin, 28, `class="head"`, sentence(a.Source))
+	c.text(mapMargin, 50, `class="head"`, sentence(a.Target))
+	c.text(mapMargin, 73, `class="dim"`, "Cross-attention of the last decoder layer, mean of its heads.")
 	for j, s := range a.Source {
-		c.text(left+j*cellWidth+cellWidth/2, mapTop-10, `text-anchor="middle"`, strings.TrimSpace(s))
+		c.text(left+j*cellWidth+cellWidth/2, mapTop-8-18*(j%2), `text-anchor="middle"`, strings.TrimSpace(s))
 	}
 	for i, s := range a.Target {
 		y := mapTop + i*cellHeight
@@ -83,9 +83,8 @@ func drawAttention(a attention) string {
 		fmt.Fprintf(c, "M%d.5 %dv%d", left+j*cellWidth, mapTop, len(a.Target)*cellHeight)
 	}
 	c.WriteString(`"/>` + "\n")
-	c.text(mapMargin, bottom+26, `class="dim"`, "Row: token written. Column: token it attends to. A row sums to 1.")
-	c.text(mapMargin, bottom+44, `class="dim"`, "行：译出的 token。列：它所关注的源端 token。每行之和为 1。")
-	c.text(mapMargin, bottom+62, `class="dim"`, a.Model)
+	c.text(mapMargin, bottom+22, `class="dim"`, "Row: token of the translation. Column: token it attends to.")
+	c.text(mapMargin, bottom+42, `class="dim"`, "A row sums to 1. "+a.Model)
 	return c.end()
 }
 
@@ -99,7 +98,7 @@ func drawCell(c *canvas, x, y int, w float64, name string) {
 	if w < 0.1 {
 		return
 	}
-	attributes := `text-anchor="middle" style="font-size:11px`
+	attributes := `text-anchor="middle" style="font-size:13px`
 	if w >= 0.6 { // the cell is dark in both schemes
 		attributes += ";fill:#fff"
 	}

@@ -2,9 +2,9 @@
 //
 //	go run ./docs
 //
-// peers.svg is drawn from the tables of BENCHMARKS.md, attention.svg from attention.json. The
-// pictures are SVG with text as text, a title and a description for screen readers, and a dark
-// variant for prefers-color-scheme.
+// peers.svg is drawn from the tables of BENCHMARKS.md, attention.svg from attention.json, each in
+// English and in Chinese. The pictures are SVG with text as text, a title and a description for
+// screen readers, and a dark variant for prefers-color-scheme.
 package main
 
 import (
@@ -32,8 +32,42 @@ func main() {
 
 // pictures maps the name of a file to the function that draws it from the files in dir.
 var pictures = map[string]func(dir string) (string, error){
-	"peers.svg":     drawPeersFile,
-	"attention.svg": drawAttentionFile,
+	"peers.svg":        drawPeersFile,
+	"peers.zh.svg":     inChinese(drawPeersFile),
+	"attention.svg":    drawAttentionFile,
+	"attention.zh.svg": inChinese(drawAttentionFile),
+}
+
+// chinese replaces the words of the pictures.
+var chinese = strings.NewReplacer(
+	"tfm beside CTranslate2, Marian and PyTorch", "tfm 与 CTranslate2、Marian、PyTorch 的对比",
+	"Two cores of an AMD EPYC (Zen 4).", "AMD EPYC（Zen 4）的两个核。",
+	"Translating: base, beam 4, one core", "翻译：base，beam 4，单核",
+	"Target tokens/s: longer is better.", "每秒译出的 token 数，越长越好",
+	"Training: float32, two cores", "训练：float32，两个核",
+	"Speed: longer is better. Memory: shorter is better.", "速度越长越好，内存越短越好",
+	", one sentence", "，逐句",
+	", 32 sentences at once", "，每批 32 句",
+	", tokens/s", "，token/秒",
+	", memory in GB", "，内存（GB）",
+	"not measured", "未测",
+	"AMD EPYC (Zen 4); PyTorch memory on an Intel Xeon.", "AMD EPYC（Zen 4）；PyTorch 的内存测自 Intel Xeon。",
+	"Marian did not take turns with tfm. See BENCHMARKS.md.", "Marian 并非与 tfm 交替测得。详见 BENCHMARKS.md。",
+	"Attention map of a translated sentence", "一句译文的注意力图",
+	" is translated as ", " 译成 ",
+	"Largest weight of each row: ", "每行的最大权重：",
+	"Cross-attention of the last decoder layer, mean of its heads.", "解码器末层的交叉注意力，各头平均。",
+	"Row: token of the translation. Column: token it attends to.", "行：译文的 token。列：它关注的源语言端 token。",
+	"A row sums to 1. ", "每行之和为 1。",
+	"Model: tiny, 2,113 steps on Tatoeba.", "模型：tiny，在 Tatoeba 上训练 2,113 步。",
+)
+
+// inChinese returns draw with the words of its picture in Chinese.
+func inChinese(draw func(dir string) (string, error)) func(dir string) (string, error) {
+	return func(dir string) (string, error) {
+		svg, err := draw(dir)
+		return chinese.Replace(svg), err
+	}
 }
 
 // style holds the colors of both schemes. Each picture has its own background, because a page may
@@ -43,9 +77,9 @@ svg { --bg: #ffffff; --fg: #1f2328; --dim: #59636e; --grid: #d1d9e0; --own: #096
 @media (prefers-color-scheme: dark) {
 svg { --bg: #0d1117; --fg: #f0f6fc; --dim: #9198a1; --grid: #3d444d; --own: #4493f8; --other: #656c76 }
 }
-text { font: 13px -apple-system, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif; fill: var(--fg) }
-.dim { fill: var(--dim); font-size: 12px }
-.head { font-weight: 600; font-size: 15px }
+text { font: 15px -apple-system, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif; fill: var(--fg) }
+.dim { fill: var(--dim); font-size: 14px }
+.head { font-weight: 600; font-size: 17px }
 .bg { fill: var(--bg) }
 .own { fill: var(--own) }
 .other { fill: var(--other) }

@@ -32,12 +32,10 @@ var (
 
 // peers are the charts of peers.svg from top to bottom.
 var peers = []panel{
-	{heading: "Translating, base, one core", note: "target tokens/s, greedy unless noted: longer is better"},
-	decoding("1 sentence", "greedy, 1"),
-	decoding("32 sentences at once", "greedy, 32"),
-	decoding("1 sentence, beam 4", "beam 4, 1"),
-	decoding("32 sentences, beam 4", "beam 4, 32"),
-	{heading: "Training, float32, two cores", note: "speed: longer is better; memory: shorter is better"},
+	{heading: "Translating: base, beam 4, one core", note: "Target tokens/s: longer is better."},
+	decoding("one sentence", "beam 4, 1"),
+	decoding("32 sentences at once", "beam 4, 32"),
+	{heading: "Training: float32, two cores", note: "Speed: longer is better. Memory: shorter is better."},
 	{charts: [2]chart{
 		{"base, tokens/s", "Training, tokens/s", "Zen 4: `base`, float32", inSteps},
 		{"tiny, tokens/s", "Training, tokens/s", "Zen 4: `tiny`, float32", inSteps}}},
@@ -54,14 +52,15 @@ func decoding(title, row string) panel {
 }
 
 const (
-	peersWidth    = 620
-	chartWidth    = 296
-	chartHeight   = 96
-	headingHeight = 58
-	nameWidth     = 98
-	barLength     = 130 // of the longest bar
-	barHeight     = 17
-	rowHeight     = 22
+	peersWidth    = 480
+	peersMargin   = 12
+	chartWidth    = 232
+	chartHeight   = 84
+	headingHeight = 52
+	nameWidth     = 92
+	barLength     = 78 // of the longest bar
+	barHeight     = 15
+	rowHeight     = 19
 )
 
 // drawPeersFile draws peers from the tables of BENCHMARKS.md, which is in the parent of dir.
@@ -70,7 +69,7 @@ func drawPeersFile(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	height, description := 54, "Two cores of an AMD EPYC (Zen 4)."
+	height, description := 62, "Two cores of an AMD EPYC (Zen 4)."
 	for _, p := range peers {
 		height += p.height()
 		if p.heading != "" {
@@ -86,20 +85,19 @@ func drawPeersFile(dir string) (string, error) {
 		}
 	}
 	c := newCanvas(peersWidth, height, "tfm beside CTranslate2, Marian and PyTorch", description)
-	c.WriteString("<style>text { font-size: 15px } .dim { font-size: 14px } .head { font-size: 17px }</style>\n")
 	y := 0
 	for _, p := range peers {
-		c.text(16, y+30, `class="head"`, p.heading)
-		c.text(16, y+50, `class="dim"`, p.note)
+		c.text(peersMargin, y+30, `class="head"`, p.heading)
+		c.text(peersMargin, y+49, `class="dim"`, p.note)
 		for i, ch := range p.charts {
 			if p.heading == "" {
-				ch.draw(c, 16+i*chartWidth, y+16, string(data))
+				ch.draw(c, peersMargin+i*chartWidth, y+18, string(data))
 			}
 		}
 		y += p.height()
 	}
-	c.text(16, height-34, `class="dim"`, "AMD EPYC (Zen 4). Every axis begins at 0. Marian: not in turns with tfm;")
-	c.text(16, height-14, `class="dim"`, "PyTorch's memory: on an Intel Xeon. Conditions: BENCHMARKS.md")
+	c.text(peersMargin, height-34, `class="dim"`, "AMD EPYC (Zen 4); PyTorch memory on an Intel Xeon.")
+	c.text(peersMargin, height-14, `class="dim"`, "Marian did not take turns with tfm. See BENCHMARKS.md.")
 	return c.end(), nil
 }
 
@@ -144,14 +142,14 @@ func (ch chart) draw(c *canvas, x, y int, document string) {
 		if i == 0 {
 			class = "own"
 		}
-		c.text(left-8, top+14, `text-anchor="end"`, name)
+		c.text(left-8, top+13, `text-anchor="end"`, name)
 		if value(b) == 0 {
-			c.text(left+6, top+14, `class="dim"`, figure)
+			c.text(left+6, top+13, `class="dim"`, figure)
 			continue
 		}
 		length := max(1, int(value(b)*barLength/longest))
 		fmt.Fprintf(c, `<rect class="%s" x="%d" y="%d" width="%d" height="%d"/>`+"\n", class, left, top, length, barHeight)
-		c.text(left+length+6, top+14, "", strings.TrimSuffix(figure, " GB"))
+		c.text(left+length+6, top+13, "", strings.TrimSuffix(figure, " GB"))
 	}
 	fmt.Fprintf(c, `<path class="grid" d="M%d.5 %dv%d"/>`+"\n", left, y+5, len(bars)*rowHeight)
 }

@@ -26,7 +26,7 @@ func readFile(t *testing.T, name string) string {
 	return string(data)
 }
 
-// The READMEs show how to translate from Go, and go doc ./train/corpus how to train, by examples
+// README.md shows how to translate from Go, and go doc ./train/corpus how to train, by examples
 // that go test runs.
 func TestExamplesAreShown(t *testing.T) {
 	for _, x := range []struct {
@@ -34,7 +34,7 @@ func TestExamplesAreShown(t *testing.T) {
 		maxLines       int // of its body
 		documents      []string
 	}{
-		{"translate/example_test.go", "Sentences", 10, []string{"README.md", "README.zh.md"}},
+		{"translate/example_test.go", "Sentences", 10, []string{"README.md"}},
 		{"train/corpus/example_test.go", "Train", 26, []string{"train/corpus/doc.go"}},
 	} {
 		code := regexp.MustCompile(`(?ms)^func ` + x.function + `\(.*?^}\n`).FindString(readFile(t, x.file))
