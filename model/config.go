@@ -55,8 +55,15 @@ type Config struct {
 	Biases        Biases    `json:"biases,omitempty"`
 	OutputBias    bool      `json:"output_bias,omitempty"` // bias of the output projection
 
-	// SourceMarks are the special tokens of a source. Only sources with EOS alone can train.
-	SourceMarks SourceMarks `json:"source_marks,omitempty"`
+	// Languages and special tokens, see SourceLayout and Languages. A reader of another system's
+	// model sets what the model was trained with; translating, training and serving use the same
+	// fields.
+	Source       SourceLayout `json:"source_marks,omitempty"`
+	SrcLanguages Languages    `json:"src_languages,omitempty"`
+	TgtLanguages Languages    `json:"tgt_languages,omitempty"`
+
+	// TargetBegins is set if every target begins with the token of its language, after BOS.
+	TargetBegins bool `json:"target_begins_with_language,omitempty"`
 
 	Activation       Activation `json:"activation,omitempty"`
 	AttentionDropout float32    `json:"attention_dropout,omitempty"` // of attention weights
@@ -67,7 +74,7 @@ type Config struct {
 
 // MaxSource returns the limit of the tokens of a source without its marks.
 func (c Config) MaxSource() int {
-	if c.SourceMarks == BOSAndEOS {
+	if c.Source.HasBOS() && c.Source.HasEOS() {
 		return max(c.MaxLen-2, 0)
 	}
 	return c.MaxLen - 1 // also without marks, because a source has at least one token
@@ -187,9 +194,9 @@ func (c Config) Validate() error {
 		fraction("attention_dropout", c.AttentionDropout), fraction("ff_dropout", c.FFDropout),
 		known("norm", c.Norm, placements), known("final_norm", c.FinalNorm, finalNorms), known("norm_kind", c.NormKind, normKinds),
 		known("positions", c.Positions, positions), known("biases", c.Biases, biases), known("activation", c.Activation, activations),
-		known("smoothing", c.Smoothing, smoothings), known("source_marks", c.SourceMarks, sourceMarks), known("start", c.Init, initSchemes),
+		known("smoothing", c.Smoothing, smoothings), known("start", c.Init, initSchemes),
 		between(0, 1<<20, "d_k", c.DK), between(0, 1<<20, "d_v", c.DV),
-		between(EOS+2, 1<<24, "src_vocab", c.SrcVocab), between(EOS+2, 1<<24, "tgt_vocab", c.TgtVocab),
+		between(EOS+2, 1<<24, "src_vocab", c.SrcVocab), between(EOS+2, 1<<24, "tgt_vocab", c.TgtVocab), c.validateLanguages(),
 	} {
 		if err != nil {
 			return err

@@ -99,39 +99,6 @@ func (v *Biases) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// SourceMarks selects the special tokens at the begin and at the end of a source.
-type SourceMarks uint8
-
-const (
-	EOSLast   SourceMarks = iota // a source ends with EOS
-	NoMarks                      // neither; an empty source is EOS (OpenNMT)
-	BOSFirst                     // a source begins with BOS
-	BOSAndEOS                    // both (fairseq's BART)
-)
-
-var sourceMarks = []string{"eos", "none", "bos", "both"}
-
-func (v SourceMarks) MarshalText() ([]byte, error)     { return marshalName(v, sourceMarks) }
-func (v *SourceMarks) UnmarshalText(text []byte) error { return unmarshalName(v, sourceMarks, text) }
-
-// HasBOS reports whether a source begins with BOS.
-func (v SourceMarks) HasBOS() bool { return v == BOSFirst || v == BOSAndEOS }
-
-// HasEOS reports whether a source ends with EOS.
-func (v SourceMarks) HasEOS() bool { return v == EOSLast || v == BOSAndEOS }
-
-// Append appends a source with its marks to ids, at least one token.
-func (v SourceMarks) Append(ids, src []int32) []int32 {
-	if v.HasBOS() {
-		ids = append(ids, BOS)
-	}
-	ids = append(ids, src...)
-	if v.HasEOS() || v == NoMarks && len(src) == 0 {
-		ids = append(ids, EOS)
-	}
-	return ids
-}
-
 // Activation selects the activation function of the feed-forward network; see mat.Activation.
 type Activation uint8
 

@@ -155,9 +155,10 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	switch {
 	case len(t.Params.W) == 0 || len(t.Params.G) != len(t.Params.W):
 		return nil, errors.New("train: the model's weights and gradients are not allocated")
-	case t.Config.SourceMarks != model.EOSLast:
-		marks, _ := t.Config.SourceMarks.MarshalText()
-		return nil, &model.FieldError{Field: "source_marks", Found: string(marks), Expected: "eos to train"}
+	case t.Config.Source != model.EOSLast && t.Config.Source != model.ToFirst:
+		return nil, &model.FieldError{Field: "source_marks", Found: t.Config.Source.String(), Expected: "text eos, or to text eos, to train"}
+	case t.Config.TargetBegins:
+		return nil, &model.FieldError{Field: "target_begins_with_language", Found: true, Expected: "false to train"}
 	case o.MaxLen+1 > t.Config.MaxLen:
 		return nil, fmt.Errorf("train: max_len is %d, expected at most %d, the model's limit without EOS", o.MaxLen, t.Config.MaxLen-1)
 	case d.Train == nil && d.Stream == nil:

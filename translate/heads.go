@@ -41,23 +41,29 @@ const (
 // on up to 20,000 pairs, which should be of the training data; the heads are compared on the first
 // 500. The search begins with the head or layer that agrees on most links, with the weights of the
 // step that predicts a token or of the next; each further head must add 0.5 % of the links. The
-// error is that of ctx, or reports that pairs has too few links.
+// error is that of ctx or of a language, see ScorePairs, or reports that pairs has too few links.
 func (t *Translator) FindAlignHeads(ctx context.Context, pairs []text.Pair) (FoundHeads, error) {
 	if err := t.begin(ctx); err != nil {
 		return FoundHeads{}, err
 	}
 	defer t.end()
 	var srcs, tgts [][]int32
+	var around []affixes // of each pair
 	var aligned []align.Pair
 	for _, p := range pairs[:min(len(pairs), MaxAlignedPairs)] {
 		if err := ctx.Err(); err != nil {
 			return FoundHeads{}, err
 		}
-		src, tgt := t.tokenizers.Source.Encode(nil, p.Source), t.tokenizers.Target.Encode(nil, p.Target)
-		if n := min(t.MaxSource(), maxAlignedTokens); len(src) == 0 || len(tgt) == 0 || len(src) > n || len(tgt) > n {
+		src, a, err := t.encodeSource(p.Source)
+		if err != nil {
+			return FoundHeads{}, err
+		}
+		words, tgt := src[len(a.before):len(src)-len(a.after)], t.tokenizers.Target.Encode(nil, p.Target)
+		if n := min(t.MaxSource(), maxAlignedTokens) - len(a.begin); len(words) == 0 || len(tgt) == 0 || len(src) > n || len(tgt) > n {
 			continue
 		}
-		srcs, tgts, aligned = append(srcs, src), append(tgts, tgt), append(aligned, align.Pair{Source: src, Target: tgt})
+		srcs, tgts, around = append(srcs, src), append(tgts, slices.Concat(a.begin, tgt)), append(around, a)
+		aligned = append(aligned, align.Pair{Source: words, Target: tgt})
 	}
 	s := headSearch{links: align.Pairs(aligned)}
 	for layer := range t.config.DecoderLayers {
@@ -76,7 +82,7 @@ func (t *Translator) FindAlignHeads(ctx context.Context, pairs []text.Pair) (Fou
 	}
 	err := t.withDecoder(ctx, func(d *decode.Decoder) error {
 		return d.CrossAttention(ctx, srcs[:n], tgts[:n], s.heads, func(pair, head int, w mat.Matrix) {
-			s.weights[pair][head] = mat.Of(append([]float32(nil), w.Data[:w.Rows*w.Cols]...), w.Rows, w.Cols)
+			s.weights[pair][head] = around[pair].textMatrix(w)
 		})
 	})
 	if err != nil {

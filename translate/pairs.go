@@ -3,6 +3,7 @@ package translate
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"tfm/mat"
 	"tfm/model/decode"
@@ -33,8 +34,8 @@ func (s PairScore) Perplexity() float64 { return mat.Exp(-s.LogProb / float64(le
 // The values are those of the training loss without label smoothing, and depend neither on the
 // other pairs nor on the number of threads. A translation that the model found has a Score that is
 // its LogProb divided by the length penalty, except for the probability that Pad and BOS have here.
-// Blank texts have no tokens but EOS. Calls that score wait for each other. The error is that of
-// ctx.
+// Blank texts have no tokens but EOS. Calls that score wait for each other. The languages of a
+// pair are those of a Request that names none. The error is that of ctx, or of a language.
 func (t *Translator) ScorePairs(ctx context.Context, pairs []text.Pair) ([]PairScore, error) {
 	if err := t.begin(ctx); err != nil {
 		return nil, err
@@ -47,16 +48,19 @@ func (t *Translator) ScorePairs(ctx context.Context, pairs []text.Pair) ([]PairS
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		src := t.tokenizers.Source.Encode(nil, p.Source)
+		src, a, err := t.encodeSource(p.Source)
+		if err != nil {
+			return nil, err
+		}
 		tgt, ranges := t.tokenizers.Target.EncodeRanges(nil, nil, p.Target)
 		switch limit := t.MaxSource(); {
 		case len(src) > limit:
 			scores[i].Err = fmt.Errorf("source of %d tokens, expected up to %d", len(src), limit)
-		case len(tgt) > limit:
-			scores[i].Err = fmt.Errorf("target of %d tokens, expected up to %d", len(tgt), limit)
+		case len(a.begin)+len(tgt) > limit:
+			scores[i].Err = fmt.Errorf("target of %d tokens, expected up to %d", len(tgt), limit-len(a.begin))
 		default:
 			scores[i].Tokens = tokens(tgt, ranges)
-			srcs, tgts, scored = append(srcs, src), append(tgts, tgt), append(scored, i)
+			srcs, tgts, scored = append(srcs, src), append(tgts, slices.Concat(a.begin, tgt)), append(scored, i)
 		}
 	}
 	var logProbs [][]float64
@@ -68,8 +72,8 @@ func (t *Translator) ScorePairs(ctx context.Context, pairs []text.Pair) ([]PairS
 		return nil, err
 	}
 	for k, i := range scored {
-		scores[i].LogProbs = logProbs[k]
-		for _, x := range logProbs[k] {
+		scores[i].LogProbs = logProbs[k][len(logProbs[k])-1-len(scores[i].Tokens):]
+		for _, x := range scores[i].LogProbs {
 			scores[i].LogProb += x
 		}
 	}

@@ -23,6 +23,14 @@ type Request struct {
 	// not blank.
 	Decode decode.Options
 
+	// From and To are the languages of the texts and of their translations, in a model of
+	// several: as the model spells them (fra_Latn, >>pob<<), BCP 47 tags, or codes of ISO 639-1
+	// or 639-3. "" is that of Options, or that of the model file, or the only one. A text that
+	// begins with >>id<<, where id is a language of the target, overrides To. A text without
+	// a language is an error that lists those of the model.
+	From, To string
+	codes    []string // of each text, in the place of To, unless it is ""
+
 	// Prefixes[i], if not "", is the begin of the translation of Texts[i]. It may end within a
 	// word. Prefix is that of all other texts. Both are valid UTF-8.
 	Prefixes []string
@@ -226,7 +234,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 		return t.doSplit(ctx, r)
 	}
 	results := make([]Result, len(r.Texts))
-	srcs, indices, err := t.encode(ctx, r, results)
+	srcs, indices, around, err := t.encode(ctx, r, results)
 	if err != nil {
 		return nil, err
 	}
@@ -236,13 +244,20 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	}
 	r.Decode.Constraint = decode.All(t.prefixes(r, indices), phrases, r.Decode.Constraint)
 	r.Decode.Pieces, r.Decode.Suppressed = t.pieces, t.defaults.Suppressed
+	if t.config.TargetBegins {
+		begins := new(decode.Begins)
+		for i := range around {
+			begins.Targets = append(begins.Targets, around[i].begin)
+		}
+		r.Decode.Begins = begins
+	}
 	lists, err := t.nBest(ctx, srcs, indices, &r)
 	if err != nil {
 		return nil, err
 	}
 	var attention [][][]float32 // of each translation, in the order of lists
 	if r.Attention {
-		if attention, err = t.attend(ctx, srcs, lists); err != nil {
+		if attention, err = t.attend(ctx, srcs, around, lists); err != nil {
 			return nil, err
 		}
 	}
@@ -259,35 +274,49 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	return results, nil
 }
 
-// encode returns the ids of the texts that are not blank, and the index of each in results. It sets
-// the fields of results that describe the source. The error is that of ctx.
-func (t *Translator) encode(ctx context.Context, r Request, results []Result) (srcs [][]int32, indices []int, err error) {
+// encode returns the sources of the texts that are not blank, the index of each in results, and its
+// affixes. It sets the fields of results that describe the source. The error is that of ctx, or of
+// a language.
+func (t *Translator) encode(ctx context.Context, r Request, results []Result) (srcs [][]int32, indices []int, around []affixes, err error) {
 	maxTokens := t.sourceLimit(&r)
-	for i, s := range r.Texts {
+	for i, whole := range r.Texts {
 		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
+		if text.IsBlank(whole) {
+			continue
+		}
+		code, offset := t.textCode(whole)
+		if i < len(r.codes) {
+			code = cmp.Or(code, r.codes[i])
+		}
+		s := whole[offset:]
 		if text.IsBlank(s) {
 			continue
+		}
+		a, err := t.affixes(r.From, cmp.Or(code, r.To))
+		if err != nil {
+			return nil, nil, nil, err
 		}
 		var ids []int32
 		var ranges []text.Range
 		if r.Tokens || r.Attention {
 			ids, ranges = t.tokenizers.Source.EncodeRanges(nil, nil, s)
+			ranges = shifted(ranges, offset)
 		} else {
 			ids = t.tokenizers.Source.Encode(nil, s)
 		}
 		result := &results[i]
 		result.SourceTokens = len(ids)
-		if len(ids) > maxTokens {
-			result.TruncatedTo, ids = maxTokens, ids[:maxTokens]
+		if limit := max(maxTokens-a.length(), 1); len(ids) > limit {
+			result.TruncatedTo, ids = limit, ids[:limit]
 		}
 		if ranges != nil {
 			result.Tokens = tokens(ids, ranges)
 		}
-		srcs, indices = append(srcs, ids), append(indices, i)
+		srcs, indices, around = append(srcs, a.wrap(ids)), append(indices, i), append(around, a)
 	}
-	return srcs, indices, nil
+	return srcs, indices, around, nil
 }
 
 // sourceLimit returns the source limit of r.
@@ -317,11 +346,13 @@ func (t *Translator) prefixes(r Request, indices []int) decode.Constraint {
 }
 
 // attend returns the attention weights of each translation in lists, in order.
-func (t *Translator) attend(ctx context.Context, srcs [][]int32, lists [][]decode.Hypothesis) ([][][]float32, error) {
+func (t *Translator) attend(ctx context.Context, srcs [][]int32, around []affixes, lists [][]decode.Hypothesis) ([][][]float32, error) {
 	var pairSrcs, pairTgts [][]int32
+	var of []*affixes // of each pair
 	for i, list := range lists {
 		for _, h := range list {
-			pairSrcs, pairTgts = append(pairSrcs, srcs[i]), append(pairTgts, h.Tokens)
+			a := &around[i]
+			pairSrcs, pairTgts, of = append(pairSrcs, srcs[i]), append(pairTgts, slices.Concat(a.begin, h.Tokens)), append(of, a)
 		}
 	}
 	var attention [][][]float32
@@ -329,6 +360,12 @@ func (t *Translator) attend(ctx context.Context, srcs [][]int32, lists [][]decod
 		attention, err = d.Attention(ctx, pairSrcs, pairTgts, t.align)
 		return err
 	})
+	for k := range attention {
+		attention[k] = attention[k][len(of[k].begin):]
+		for i, row := range attention[k] {
+			attention[k][i] = of[k].textWeights(row)
+		}
+	}
 	return attention, err
 }
 

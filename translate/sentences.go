@@ -1,11 +1,13 @@
 package translate
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"tfm/model"
 	"tfm/text"
 	"tfm/text/split"
 )
@@ -26,7 +28,7 @@ func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
 	number := r.Decode.First
 	all := r
 	all.Split, all.Certain, all.Prefix = nil, nil, ""
-	all.Texts, all.Prefixes = nil, nil
+	all.Texts, all.Prefixes, all.codes = nil, nil, nil
 	for i, s := range r.Texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -35,10 +37,16 @@ func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
 			continue
 		}
 		first := len(all.Texts)
-		for _, at := range t.sentences(s, &r) {
+		code, offset := t.textCode(s)
+		sentences, err := t.sentences(s[offset:], code, &r)
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range sentences {
+			at.Start, at.End = at.Start+offset, at.End+offset
 			results[i].Sentences = append(results[i].Sentences, Sentence{Source: at})
 			all.Texts = append(all.Texts, split.Unwrap(s[at.Start:at.End]))
-			all.Prefixes = append(all.Prefixes, "")
+			all.Prefixes, all.codes = append(all.Prefixes, ""), append(all.codes, code)
 		}
 		if len(all.Texts) > first {
 			all.Prefixes[first] = r.prefix(i)
@@ -48,7 +56,6 @@ func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
 		}
 		all.Decode.First = firstDraw(number)
 		number++
-		var err error
 		if r.Certain != nil {
 			err = t.streamSentences(ctx, all, s, results[i].Sentences, func(part string) { r.Certain(i, part) })
 		} else {
@@ -57,13 +64,14 @@ func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.Texts, all.Prefixes = nil, nil
+		all.Texts, all.Prefixes, all.codes = nil, nil, nil
 	}
 	if err := t.doSentences(ctx, all, results); err != nil {
 		return nil, err
 	}
 	for i := range results {
-		results[i].join(r.Texts[i])
+		_, offset := t.textCode(r.Texts[i])
+		results[i].join(r.Texts[i], offset)
 	}
 	return results, nil
 }
@@ -93,8 +101,8 @@ func (t *Translator) doSentences(ctx context.Context, r Request, results []Resul
 // streamSentences translates the sentences of s one after another and calls certain with the parts
 // of the translation of s. r.Texts are their lines.
 func (t *Translator) streamSentences(ctx context.Context, r Request, s string, sentences []Sentence, certain func(string)) error {
-	lines, prefixes := r.Texts, r.Prefixes
-	end := 0 // of the previous sentence
+	lines, prefixes, codes := r.Texts, r.Prefixes, r.codes
+	_, end := t.textCode(s) // of the previous sentence
 	before := ""
 	for k := range sentences {
 		at := sentences[k].Source
@@ -118,7 +126,7 @@ func (t *Translator) streamSentences(ctx context.Context, r Request, s string, s
 				begin()
 			}
 		}
-		r.Texts, r.Prefixes = lines[k:k+1], prefixes[k:k+1]
+		r.Texts, r.Prefixes, r.codes = lines[k:k+1], prefixes[k:k+1], codes[k:k+1]
 		results, err := t.do(ctx, r)
 		if err != nil {
 			return err
@@ -135,14 +143,15 @@ func (t *Translator) streamSentences(ctx context.Context, r Request, s string, s
 	return nil
 }
 
-// join sets the fields of the result of s, a text that was split, from those of its sentences.
-func (r *Result) join(s string) {
+// join sets the fields of the result of s, a text that was split, from those of its sentences. Its
+// first bytes, up to offset, are the code of a language.
+func (r *Result) join(s string, offset int) {
 	if len(r.Sentences) == 0 {
 		return
 	}
 	var b strings.Builder
 	joined := Translation{}
-	end := 0 // of the previous sentence
+	end := offset // of the previous sentence
 	before := ""
 	for k := range r.Sentences {
 		sentence := &r.Sentences[k]
@@ -167,13 +176,18 @@ func (r *Result) join(s string) {
 }
 
 // sentences returns the ranges of the sentences of s. It cuts those that exceed the source limit of
-// r in tokens.
-func (t *Translator) sentences(s string, r *Request) []text.Range {
+// r in tokens. code is the language that the text begins with, or "". The error is that of a
+// language.
+func (t *Translator) sentences(s, code string, r *Request) ([]text.Range, error) {
 	o := *r.Split
 	if o.Language == "" {
-		o.Language = t.srcLang
+		o.Language = cmp.Or(model.LanguageTag(r.From), model.LanguageTag(t.options.From), t.srcLang)
 	}
-	return t.appendSentences(nil, s, 0, o, t.sourceLimit(r))
+	a, err := t.affixes(r.From, cmp.Or(code, r.To))
+	if err != nil {
+		return nil, err
+	}
+	return t.appendSentences(nil, s, 0, o, max(t.sourceLimit(r)-a.length(), 1)), nil
 }
 
 // appendSentences appends the ranges of the sentences of s, which begins at an offset of the text.

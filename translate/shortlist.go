@@ -200,7 +200,8 @@ func (l *shortlistLearner) eachBatch(f func([]align.Pair)) error {
 		l.pool.Do(len(texts), 16, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				p := &encoded[i]
-				p.Source = l.tokenizers.Source.Encode(p.Source[:0], texts[i].Source)
+				_, source, _ := model.CutLanguage(texts[i].Source)
+				p.Source = l.tokenizers.Source.Encode(p.Source[:0], source)
 				p.Target = l.tokenizers.Target.Encode(p.Target[:0], texts[i].Target)
 			}
 		})

@@ -34,6 +34,9 @@ type Options struct {
 	// of the file, or with New the paper's. It keeps Suppressed and UnnormedKeys of the file,
 	// unless it sets them.
 	Decoding model.Decoding
+
+	// From and To are the languages of requests that name none, see Request.
+	From, To string
 }
 
 // Translator translates text with a model. It is safe for concurrent use: it translates the texts
@@ -49,6 +52,7 @@ type Translator struct {
 	engine     *decode.Engine
 	pairs      chan *decode.Decoder // the only one, for given translations
 
+	options          Options
 	srcLang, tgtLang string         // from the model file
 	defaults         decode.Options // of a Request without options
 	align            model.AlignHeads
@@ -154,7 +158,7 @@ func newTranslator(o *Options) (*Translator, error) {
 			return nil, err
 		}
 	}
-	t := &Translator{pool: mat.NewPool(cmp.Or(o.Threads, runtime.GOMAXPROCS(0)))}
+	t := &Translator{options: *o, pool: mat.NewPool(cmp.Or(o.Threads, runtime.GOMAXPROCS(0)))}
 	if o.Concurrent > 0 {
 		t.limit = make(chan struct{}, o.Concurrent)
 	}
@@ -169,6 +173,9 @@ func (t *Translator) prepare(tokenizers vocab.Tokenizers, d model.Decoding) erro
 	}
 	if t.config.MaxLen < 2 { // no token besides EOS
 		return &model.FieldError{Field: "max_len", Found: t.config.MaxLen, Expected: "2 or more to translate"}
+	}
+	if err := t.CheckLanguages(t.options.From, t.options.To); err != nil {
+		return err
 	}
 	d = cmp.Or(d, model.PaperDecoding())
 	var err error
@@ -214,6 +221,8 @@ func (t *Translator) Pieces() *decode.Pieces { return t.pieces }
 
 // Languages returns the languages of the model's source and target as BCP 47 tags, for example "en"
 // or "pt-BR". A language that the model file does not name is "", as are both after New.
+//
+// A model of several languages lists them in Config.SrcLanguages and TgtLanguages.
 func (t *Translator) Languages() (source, target string) { return t.srcLang, t.tgtLang }
 
 // DefaultOptions returns the options of Translate and of a Request without options: the paper's,

@@ -238,7 +238,6 @@ func (h *header) layers(c model.Config) {
 	if c.Positions == model.Learned {
 		positions = fmt.Sprintf("learned, %d on each side", c.MaxLen)
 	}
-	marks := map[model.SourceMarks]string{model.NoMarks: "without EOS", model.BOSFirst: "BOS first, without EOS", model.BOSAndEOS: "BOS first, EOS last"}
 	scale, output := "times sqrt(d_model)", "no output bias"
 	if c.Unscaled {
 		scale = "not scaled"
@@ -252,7 +251,7 @@ func (h *header) layers(c model.Config) {
 	h.row("layers", fmt.Sprintf("%d encoder, %d decoder", c.EncoderLayers, c.DecoderLayers))
 	h.row("norm", normInfo(c))
 	h.row("positions", positions)
-	h.row("source", unlessZero("%s, which can translate but not train", marks[c.SourceMarks]))
+	h.row("source", unlessZero("%s", c.Source.Description()))
 	h.row("embeddings", fmt.Sprintf("%s, tied: %s, %s", scale, c.Tie, output))
 }
 

@@ -203,13 +203,13 @@ func (r *ct2Reader) readEmbeddings(a *assembly) {
 	if !r.zero {
 		a.tgtTable.bos = r.start
 	}
-	if c.SourceMarks.HasBOS() {
+	if c.Source.HasBOS() {
 		a.srcTable.bos = r.src.row(r.options.BOS)
 	}
 	c.Tie = model.TieNone
 	if slices.Equal(a.tgtTable.Data, a.outTable.Data) {
 		c.Tie = model.TieDecoder
-		oneBOS := !c.SourceMarks.HasBOS() || !r.zero && r.src.row(r.options.BOS) == r.start
+		oneBOS := !c.Source.HasBOS() || !r.zero && r.src.row(r.options.BOS) == r.start
 		if r.joint && oneBOS && slices.Equal(a.srcTable.Data, a.tgtTable.Data) && slices.Equal(r.source.rows, r.target.rows) {
 			c.Tie = model.TieAll
 		}

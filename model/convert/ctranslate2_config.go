@@ -61,7 +61,7 @@ func (r *ct2Reader) readConfig() error {
 		{true, true}: model.AllBiases, {false, true}: model.FeedForwardBiases,
 		{true, false}: model.AttentionBiases, {false, false}: model.NoBiases,
 	}[[2]bool{attention, ff}]
-	c.SourceMarks = map[[2]bool]model.SourceMarks{
+	c.Source = map[[2]bool]model.SourceLayout{
 		{false, true}: model.EOSLast, {false, false}: model.NoMarks,
 		{true, false}: model.BOSFirst, {true, true}: model.BOSAndEOS,
 	}[[2]bool{r.options.SourceBOS, r.options.SourceEOS}]

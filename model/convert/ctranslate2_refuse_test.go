@@ -170,7 +170,7 @@ func TestReadCTranslate2Refuses(t *testing.T) {
 // Sources of a MarianMTModel that CTranslate2 converted end with EOS, which its settings leave to
 // the tokenizer of transformers.
 func TestReadCTranslate2OfTransformers(t *testing.T) {
-	for zero, want := range map[byte]model.SourceMarks{0: model.NoMarks, 1: model.EOSLast} {
+	for zero, want := range map[byte]model.SourceLayout{0: model.NoMarks, 1: model.EOSLast} {
 		b, files := smallCTranslate2(t)
 		b.vars["decoder/start_from_zero_embedding"] = ct2Variable{"int8", nil, []byte{zero}}
 		files[ct2Config] = []byte(`{"decoder_start_token": "</s>", "add_source_eos": false}`)
@@ -179,8 +179,8 @@ func TestReadCTranslate2OfTransformers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := f.Model.Config.SourceMarks; got != want {
-			t.Errorf("zero embedding %d: marks of sources %d, want %d", zero, got, want)
+		if got := f.Model.Config.Source; got != want {
+			t.Errorf("zero embedding %d: marks of sources %q, want %q", zero, got, want)
 		}
 	}
 }

@@ -230,17 +230,17 @@ func (r *ct2Reader) readSides() (err error) {
 	return err
 }
 
-// readPieces sets the tokenizers to those of SentencePiece in two files of f. A language code is a
-// piece of the source, as in the tokenizers of Marian's models.
+// readPieces sets the tokenizers to those of SentencePiece in two files of f.
 func (r *ct2Reader) readPieces(f folder, srcName, tgtName string) (err error) {
 	src, tgt := *r.src, *r.tgt
-	src.hasCodes = true
 	if src.tokenizer, err = readSentencePiece(f, srcName); err != nil {
 		return err
 	}
 	if tgt.tokenizer, err = readSentencePiece(f, tgtName); err != nil {
 		return err
 	}
-	r.source, r.target, err = pieceSides(&src, &tgt, r.joint)
+	if r.source, r.target, err = pieceSides(&src, &tgt, r.joint); err == nil {
+		r.source.addTargets(&r.config, r.src)
+	}
 	return err
 }

@@ -81,7 +81,7 @@ func encodeCTranslate2(f model.File) (*ct2Binary, *fileSet, error) {
 	}
 	start := options.BOS
 	options.Start, options.Epsilon = &start, &c.NormEps
-	options.SourceBOS, options.SourceEOS = c.SourceMarks.HasBOS(), c.SourceMarks.HasEOS()
+	options.SourceBOS, options.SourceEOS = c.Source.HasBOS(), c.Source.HasEOS()
 	options.TFM = newTFMExtra(f)
 	files.addJSON(ct2Config, options)
 	w := ct2Writer{&ct2Binary{spec: "TransformerSpec", revision: 7, vars: map[string]ct2Variable{}}}
@@ -98,6 +98,7 @@ func checkCTranslate2(c model.Config) error {
 	dk, dv := c.HeadSizes()
 	return firstBroken([]rule{
 		{c.Norm == model.DeepNorm, "norm", textOf(c.Norm), "post or pre for CTranslate2"},
+		{c.SrcLanguages != "" || c.TargetBegins, "source_marks", c.Source.String(), "no language of the source or at the begin of the target for CTranslate2"},
 		{c.NormKind == model.UnbiasedNorm, "norm_kind", textOf(c.NormKind), "layer or rms for CTranslate2"},
 		{dk != dv, "d_v", dv, fmt.Sprintf("%d, the d_k, for CTranslate2", dk)},
 		{dk*c.Heads != c.DModel, "d_k", dk, fmt.Sprintf("%d/%d, d_model divided by the heads, for CTranslate2", c.DModel, c.Heads)},

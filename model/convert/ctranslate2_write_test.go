@@ -64,10 +64,10 @@ func makeCT2Cases(t *testing.T) map[string]ct2Case {
 			c.NormKind, c.Unscaled, c.Activation, c.Norm, c.FinalNorm = model.RMSNorm, true, model.GELUTanh, model.PreNorm, model.FinalNormOff
 		}), joint},
 		"no EOS of sources, biases of the feed-forward network": {base(func(c *model.Config) {
-			c.SourceMarks, c.Biases, c.NormEps = model.NoMarks, model.FeedForwardBiases, 1e-6
+			c.Source, c.Biases, c.NormEps = model.NoMarks, model.FeedForwardBiases, 1e-6
 		}), joint},
 		"BOS and EOS of sources, biases of attention": {base(func(c *model.Config) {
-			c.SourceMarks, c.Biases, c.Init, c.Tie = model.BOSAndEOS, model.AttentionBiases, model.PyTorchInit, model.TieNone
+			c.Source, c.Biases, c.Init, c.Tie = model.BOSAndEOS, model.AttentionBiases, model.PyTorchInit, model.TieNone
 		}), separate},
 		"byte-level BPE": {base(func(c *model.Config) { c.OutputBias = true }), vocab.Tokenizers{Source: byteBPE, Target: byteBPE}},
 		"subword-nmt":    {base(func(c *model.Config) {}), trainSubword(t, slices.Concat(source, target))},

@@ -36,6 +36,7 @@
 //	positions.go            recognises tables of sinusoids
 //	vocabulary.go           the vocabularies of a model as tokenizers
 //	pieces.go               those whose tokenizer is of SentencePiece
+//	languages.go            the languages that tokens select
 //	names.go                the names of a tokenizer's ids in other systems
 //	tokenizer_json.go       a byte-level BPE for Hugging Face's tokenizers
 //	tfm_extra.go            the settings of a model file that a format has no place for

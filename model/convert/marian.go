@@ -118,6 +118,7 @@ func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianDeco
 	if a.src, a.tgt, err = pieceSides(src, tgt, joint); err != nil {
 		return model.File{}, err
 	}
+	a.src.addTargets(&r.config, src)
 	switch {
 	case r.tieAll && r.tieOut && joint:
 		r.config.Tie = model.TieAll

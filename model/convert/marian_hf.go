@@ -29,8 +29,8 @@ const (
 // and, without a shared vocabulary, target_vocab.json, source.spm and target.spm, and
 // tokenizer_config.json if it exists.
 //
-// The pieces of bad_words_ids become Decoding.Suppressed, or impossible with renormalize_logits. A
-// language code such as ">>fra<<" at the begin of a text is one piece. The beam is num_beams.
+// The pieces of bad_words_ids become Decoding.Suppressed, or impossible with renormalize_logits.
+// Tokens such as ">>fra<<" are the languages of the target. The beam is num_beams.
 // Limits of length are those of decode.Options, not max_length.
 func ReadMarianHF(dir string) (model.File, error) {
 	f, err := openFolder(dir)
@@ -127,6 +127,7 @@ func (r *hfReader) read() (model.File, error) {
 	if r.config.ShareEmbeddings && r.config.TieWordEmbeddings && !r.tokenizer.SeparateVocs {
 		c.Tie = model.TieAll
 	}
+	a.src.addTargets(&c, r.src)
 	if r.generation.Renormalize {
 		a.impossible = r.generation.suppressed
 	}

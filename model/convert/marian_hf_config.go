@@ -126,7 +126,8 @@ func checkMarianHF(c model.Config) error {
 		{c.Positions != model.Halves && c.Positions != model.Interleaved, "positions", textOf(c.Positions), "halves or interleaved" + system},
 		{c.DModel%2 != 0, "d_model", c.DModel, "an even number" + system},
 		{c.FirstPosition != 0, "first_position", c.FirstPosition, "0" + system},
-		{c.SourceMarks != model.EOSLast, "source_marks", textOf(c.SourceMarks), "a source that ends with EOS" + system},
+		{c.Source != model.EOSLast && c.Source != model.ToFirst, "source_marks", c.Source.String(), "a source that ends with EOS" + system},
+		{c.TargetBegins, "target_begins_with_language", true, "false" + system},
 		{dk*c.Heads != c.DModel, "d_k", dk, "d_model divided by the heads" + system},
 		{dv*c.Heads != c.DModel, "d_v", dv, "d_model divided by the heads" + system},
 	}...)

@@ -79,6 +79,18 @@ func hfFolder(t *testing.T, name string) (f model.File, src, tgt []int32) {
 
 var hfFolders = []string{"marian-shared", "marian-codes", "marian-separate", "marian-untied", "marian-half"}
 
+// sourceOf returns the source of a text, which may begin with the code of a language.
+func sourceOf(f model.File, source text.Tokenizer, s string) []int32 {
+	var ids []int32
+	if code, rest, found := model.CutLanguage(s); found {
+		l, err := f.Model.Config.TgtLanguages.Find("to", code)
+		if err == nil {
+			ids, s = append(ids, l.IDs...), rest
+		}
+	}
+	return source.Encode(ids, s)
+}
+
 // Models that transformers saved have its tokens, logits and translations, greedy and of beam
 // search.
 func TestMarianHF(t *testing.T) {
@@ -94,7 +106,7 @@ func TestMarianHF(t *testing.T) {
 			d := decode.New(w, nil)
 			worst, worstScore, compared := 0.0, 0.0, 0
 			for _, c := range readHFCases(t, filepath.Join("testdata", name)) {
-				ids := v.Source.Encode(nil, c.Text)
+				ids := sourceOf(f, v.Source, c.Text)
 				var got []int32
 				for _, id := range append(slices.Clone(ids), text.EOS) {
 					got = append(got, src[id])

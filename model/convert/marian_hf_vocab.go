@@ -54,7 +54,6 @@ func (r *hfReader) readVocabularies() error {
 	if r.src, err = r.readVocabulary(hfVocabFile, r.config.VocabSize); err != nil {
 		return err
 	}
-	r.src.hasCodes = true
 	if r.tgt, err = r.readVocabulary(tgtFile, r.config.DecoderVocabSize); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"tfm/model"
 	"tfm/model/safetensors"
@@ -122,7 +123,7 @@ func hfTokenizers(f model.File, t vocab.Tokenizers, files *fileSet) error {
 			src.unknown, src.names[text.EOS], src.names[text.Pad], config.Unknown, config.EOS, config.Pad)
 	}
 	vocabularies := map[string][]string{hfVocabFile: tgt.names}
-	if config.SeparateVocs = !sameNames(src.names, tgt.names); config.SeparateVocs {
+	if config.SeparateVocs = !slices.Equal(src.names, tgt.names); config.SeparateVocs {
 		if c.Tie == model.TieAll {
 			return fmt.Errorf("tokenizers: found different pieces, expected the same on both sides with one matrix of embeddings")
 		}
@@ -135,17 +136,6 @@ func hfTokenizers(f model.File, t vocab.Tokenizers, files *fileSet) error {
 	files.add(hfTargetFile, tgtPieces.MarshalBinary)
 	files.addJSON(tokenizerConfigFile, config)
 	return nil
-}
-
-// sameNames reports whether the names of a source and a target are the same, except for language
-// codes in the form of pieces.
-func sameNames(src, tgt []string) bool {
-	for i := range src {
-		if i >= len(tgt) || src[i] != tgt[i] && !isCodePiece(src[i], tgt[i]) {
-			return false
-		}
-	}
-	return len(src) == len(tgt)
 }
 
 // hfTensors returns the tensors of MarianMTModel.

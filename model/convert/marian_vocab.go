@@ -53,7 +53,7 @@ func findSentencePiece(f folder) ([]string, error) {
 }
 
 // readMarianVocab reads the vocabulary of a side, a SentencePiece model or a YAML file with the
-// SentencePiece model of the side beside it. Language codes are pieces of the source.
+// SentencePiece model of the side beside it.
 func readMarianVocab(f folder, name, side string) (*vocabulary, error) {
 	switch path.Ext(name) {
 	case ".spm":
@@ -82,7 +82,6 @@ func readMarianVocab(f folder, name, side string) (*vocabulary, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.hasCodes = side == "source"
 	unknownText := sentencepiece.NewTrainerSpec().UnknownSurface
 	v.unknownText = &unknownText
 	if err := v.find("</s>", "<unk>"); err != nil {

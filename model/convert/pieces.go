@@ -3,7 +3,6 @@ package convert
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"tfm/text"
 	"tfm/text/sentencepiece"
@@ -62,9 +61,6 @@ func (v *vocabulary) pieces(models ...*sentencepiece.Tokenizer) (side, error) {
 			b.addControl(row)
 		case p != nil:
 			b.add(sentencepiece.Piece{Text: token, Score: p.Score, Type: p.Type})
-		case v.hasCodes && isLanguageCode(token):
-			// Text is normalized to "▁>>fra<<▁…", where this piece is found.
-			b.add(sentencepiece.Piece{Text: "▁" + token, Type: sentencepiece.UserDefined})
 		default:
 			b.add(unusedPiece(token, m.Trainer.ModelType, lowest))
 		}
@@ -85,15 +81,6 @@ func (v *vocabulary) pieces(models ...*sentencepiece.Tokenizer) (side, error) {
 	}
 	return b.side()
 }
-
-// isLanguageCode reports whether a token selects the target language, as ">>fra<<" does at the
-// begin of a text.
-func isLanguageCode(token string) bool {
-	return strings.HasPrefix(token, ">>") && strings.HasSuffix(token, "<<")
-}
-
-// isCodePiece reports whether piece is the piece of a language code.
-func isCodePiece(piece, token string) bool { return isLanguageCode(token) && piece == "▁"+token }
 
 // unusedPiece returns a piece that no text is encoded as, for a model whose lowest score is given.
 func unusedPiece(text string, kind sentencepiece.ModelType, lowest float32) sentencepiece.Piece {
@@ -122,7 +109,7 @@ func (v *vocabulary) ownIDs() (s side, ok bool) {
 			continue
 		}
 		p := t.Model().Pieces[file]
-		if row < 0 || p.Text != v.tokens[row] && !isCodePiece(p.Text, v.tokens[row]) || (p.Type == sentencepiece.Unknown) != (row == v.unknown) {
+		if row < 0 || p.Text != v.tokens[row] || (p.Type == sentencepiece.Unknown) != (row == v.unknown) {
 			return s, false
 		}
 		if id > int(text.EOS) && p.Type == sentencepiece.Control {

@@ -116,10 +116,10 @@ func pytorchConfig(f model.File) (pytorchSettings, error) {
 		OutputBias: c.OutputBias, Learned: c.Positions == model.Learned, MaxLen: c.MaxLen, Suppressed: append([]int32{model.Pad, model.BOS}, suppressed...),
 		Before: []int32{}, After: []int32{}, SrcLang: f.SrcLang, TgtLang: f.TgtLang,
 	}
-	if c.SourceMarks.HasBOS() {
+	if c.Source.HasBOS() {
 		s.Before = []int32{model.BOS}
 	}
-	if c.SourceMarks.HasEOS() {
+	if c.Source.HasEOS() {
 		s.After = []int32{model.EOS}
 	}
 	if !c.Unscaled {
@@ -140,6 +140,7 @@ func checkPyTorch(c model.Config) error {
 		has     string
 	}{
 		{c.Norm == model.DeepNorm, "DeepNorm", "post-norm and pre-norm"},
+		{c.SrcLanguages+c.TgtLanguages != "", "several languages", "one on each side"},
 		{c.NormKind == model.RMSNorm, "RMSNorm", "LayerNorm with the biased variance"},
 		{c.NormKind == model.UnbiasedNorm, "norms with the unbiased deviation", "LayerNorm with the biased variance"},
 		{c.DModel%c.Heads != 0 || dk*c.Heads != c.DModel || dv*c.Heads != c.DModel,

@@ -122,10 +122,10 @@ func TestWritePyTorch(t *testing.T) {
 		}), separateUnigram},
 		{small(func(c *model.Config) {
 			c.Tie, c.Positions, c.Biases, c.Unscaled, c.Norm, c.FinalNorm = model.TieNone, model.Halves, model.FeedForwardBiases, true, model.PreNorm, model.FinalNormOff
-			c.SourceMarks = model.NoMarks
+			c.Source = model.NoMarks
 		}), separateUnigram},
 		{small(func(c *model.Config) {
-			c.Positions, c.FirstPosition, c.Heads, c.SourceMarks = model.TimingSignal, 1, 1, model.BOSAndEOS
+			c.Positions, c.FirstPosition, c.Heads, c.Source = model.TimingSignal, 1, 1, model.BOSAndEOS
 		}), jointBPE},
 	} {
 		f := randomFile(t, x.config, x.tokenizers, uint64(i))
@@ -181,7 +181,7 @@ func TestWritePyTorch(t *testing.T) {
 				}
 				row = decode.Row{Source: handle, Token: token}
 			}
-			marked := len(files[i].Model.Config.SourceMarks.Append(nil, src))
+			marked := len(files[i].Model.Config.Source.Append(nil, src))
 			if n := len(got.Targets[j]); got.Targets[j][n-1] != model.EOS && n != marked+49 {
 				t.Errorf("model %d: translation of %q has %d tokens, want an end or %d", i, line, n, marked+49)
 			}

@@ -39,6 +39,9 @@ func (x *tfmExtra) apply(c *model.Config) {
 	same := x.Config
 	same.Dropout, same.AttentionDropout, same.FFDropout = c.Dropout, c.AttentionDropout, c.FFDropout
 	same.LabelSmoothing, same.Smoothing, same.Init = c.LabelSmoothing, c.Smoothing, c.Init
+	if x.Config.Source == model.ToFirst && c.Source == model.EOSLast {
+		same.Source, same.TgtLanguages = c.Source, c.TgtLanguages // tokens of a tokenizer of tfm
+	}
 	if x.Config.Heads > 0 && x.Config.HasFinalNorm() == c.HasFinalNorm() {
 		same.FinalNorm = c.FinalNorm
 		dk, dv := x.Config.HeadSizes()

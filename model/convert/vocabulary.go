@@ -20,8 +20,8 @@ type vocabulary struct {
 	index  map[string]int
 
 	tokenizer   *sentencepiece.Tokenizer // splits text into tokens; nil for words and subword-nmt
+	spellsCodes bool                     // a code >>fra<< has the tokens of its text
 	controls    []int                    // rows of tokens without text, besides those below
-	hasCodes    bool                     // a token as >>fra<< at the begin of a text is one piece
 	unknownText *string                  // text of the unknown token; nil: that of the tokenizer
 
 	// Rows of tokens with a meaning, or -1.
@@ -67,7 +67,7 @@ func vocabularyOfSentencePiece(path string, t *sentencepiece.Tokenizer) (*vocabu
 	if err != nil {
 		return nil, err
 	}
-	v.tokenizer = t
+	v.tokenizer, v.spellsCodes = t, true
 	return v, v.find(m.Trainer.EOSPiece, m.Trainer.UnknownPiece)
 }
 

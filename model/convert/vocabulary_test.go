@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"tfm/model"
-	"tfm/text"
 	"tfm/text/sentencepiece"
 )
 
@@ -40,15 +39,16 @@ func TestLanguageCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := tokenizersOf(t, f)
-	for _, c := range []struct {
-		tokenizer text.Tokenizer
-		isPiece   bool
-	}{{v.Source, true}, {v.Target, false}} {
-		ids := c.tokenizer.Encode(nil, ">>fra<< rokoge")
-		if got := strings.TrimPrefix(c.tokenizer.Piece(ids[0]), "▁") == ">>fra<<"; got != c.isPiece {
-			t.Errorf("found piece %q, want a language code: %t", c.tokenizer.Piece(ids[0]), c.isPiece)
-		}
+	c, source := f.Model.Config, tokenizersOf(t, f).Source
+	french, err := c.TgtLanguages.Find("to", "fr")
+	if err != nil || c.Source != model.ToFirst {
+		t.Fatalf("source %s, error %v", c.Source, err)
+	}
+	if len(french.IDs) != 1 || source.Piece(french.IDs[0]) != ">>fra<<" {
+		t.Errorf("found ids %v of French, want one, of >>fra<<", french.IDs)
+	}
+	if ids := source.Encode(nil, ">>fra<< rokoge"); slices.Contains(ids, french.IDs[0]) {
+		t.Errorf("tokens %v of a text have the code", ids)
 	}
 }
 

@@ -271,7 +271,7 @@ func (s *heads) attendCross(ws *workspace, g *rowGroup, h0, h1 int) {
 			for h := range n {
 				mat.Axpy(1/float32(l.heads), weights.Row(r*n+h), mean)
 			}
-			marksLast(s.mean.Row(g.row0+r), src.tokens, s.w.model.Config.SourceMarks)
+			marksLast(s.mean.Row(g.row0+r), src.tokens, s.w.model.Config.Source)
 		}
 	}
 }

@@ -117,7 +117,7 @@ func (c *kvCache) clear(pool *pagePool) {
 	clear(c.pages)
 	clear(c.cross)
 	*c = kvCache{
-		tree: tree{c.nodes[:0]}, cross: c.cross[:0], pages: c.pages[:0], used: c.used[:0],
+		tree: tree{nodes: c.nodes[:0]}, cross: c.cross[:0], pages: c.pages[:0], used: c.used[:0],
 		tails: c.tails[:0], nextTails: c.nextTails[:0],
 	}
 }

@@ -63,7 +63,7 @@ func (s *stack) decode(m mixer) mat.Matrix {
 func (s *stack) encode(sources [][]int32) mat.Matrix {
 	s.ids, s.starts = s.ids[:0], append(s.starts[:0], 0)
 	for _, src := range sources {
-		s.ids = s.w.model.Config.SourceMarks.Append(s.ids, src)
+		s.ids = s.w.model.Config.Source.Append(s.ids, src)
 		s.starts = append(s.starts, int32(len(s.ids)))
 	}
 	s.alloc(len(s.ids), 0)

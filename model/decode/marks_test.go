@@ -14,15 +14,15 @@ func TestSourceMarks(t *testing.T) {
 	srcs := randomSources(20, 1, 3)
 	pool := mat.NewPool(2)
 	defer pool.Close()
-	withMarks := func(marks model.SourceMarks) *Decoder {
+	withMarks := func(marks model.SourceLayout) *Decoder {
 		c := toy()
-		c.SourceMarks = marks
+		c.Source = marks
 		return newDecoder(perturbed(t, c, 1), pool)
 	}
 	plain := withMarks(model.NoMarks)
 	o := DefaultOptions()
 	o.MaxTokens, o.NBest, o.TokenScores = 12, 4, true
-	for marks, around := range map[model.SourceMarks][2][]int32{
+	for marks, around := range map[model.SourceLayout][2][]int32{
 		model.EOSLast:   {nil, {model.EOS}},
 		model.BOSFirst:  {{model.BOS}, nil},
 		model.BOSAndEOS: {{model.BOS}, {model.EOS}},
@@ -37,7 +37,7 @@ func TestSourceMarks(t *testing.T) {
 			for k := range got[i] {
 				g, w := got[i][k], want[i][k]
 				if !slices.Equal(g.Tokens, w.Tokens) || g.Score != w.Score {
-					t.Fatalf("marks %d: translation %d of source %d = %v, want %v", marks, k, i, g, w)
+					t.Fatalf("marks %q: translation %d of source %d = %v, want %v", marks, k, i, g, w)
 				}
 			}
 			tgts = append(tgts, got[i][0].Tokens)
@@ -62,7 +62,7 @@ func TestSourceMarks(t *testing.T) {
 					}
 				}
 				if !slices.EqualFunc(attention[i][row], weights, func(a, b float32) bool { return a-b < 1e-6 && b-a < 1e-6 }) {
-					t.Fatalf("marks %d: attention %v of row %d of pair %d, want %v", marks, attention[i][row], row, i, weights)
+					t.Fatalf("marks %q: attention %v of row %d of pair %d, want %v", marks, attention[i][row], row, i, weights)
 				}
 			}
 		}
@@ -73,9 +73,9 @@ func TestSourceMarks(t *testing.T) {
 func TestCoverageWithMarks(t *testing.T) {
 	pool := mat.NewPool(1)
 	defer pool.Close()
-	for marks := model.EOSLast; marks <= model.BOSAndEOS; marks++ {
+	for _, marks := range []model.SourceLayout{model.EOSLast, model.NoMarks, model.BOSFirst, model.BOSAndEOS} {
 		c := toy()
-		c.SourceMarks = marks
+		c.Source = marks
 		d := newDecoder(perturbed(t, c, 1), pool)
 		src := []int32{5, 7, 3}
 		h := d.state.Add(nil, src)
@@ -86,7 +86,7 @@ func TestCoverageWithMarks(t *testing.T) {
 		}
 		for j, w := range want[0][0] {
 			if g := weights.At(0, j); g-w > 1e-6 || w-g > 1e-6 {
-				t.Errorf("marks %d: weights %v, want %v", marks, weights.Row(0), want[0][0])
+				t.Errorf("marks %q: weights %v, want %v", marks, weights.Row(0), want[0][0])
 			}
 		}
 		o := DefaultOptions()
@@ -97,11 +97,11 @@ func TestCoverageWithMarks(t *testing.T) {
 }
 
 func TestMaxSource(t *testing.T) {
-	for marks, want := range map[model.SourceMarks]int{model.EOSLast: 63, model.NoMarks: 63, model.BOSFirst: 63, model.BOSAndEOS: 62} {
+	for marks, want := range map[model.SourceLayout]int{model.EOSLast: 63, model.NoMarks: 63, model.BOSFirst: 63, model.BOSAndEOS: 62} {
 		c := toy()
-		c.SourceMarks = marks
+		c.Source = marks
 		if got := c.MaxSource(); got != want {
-			t.Errorf("marks %d: MaxSource = %d, want %d", marks, got, want)
+			t.Errorf("marks %q: MaxSource = %d, want %d", marks, got, want)
 		}
 		pool := mat.NewPool(1)
 		o := DefaultOptions()

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"tfm/mat"
-	"tfm/model"
 )
 
 // newestTokens is the mixer of a decode step: it takes the newest token of each row's hypothesis
@@ -107,7 +106,7 @@ func (s *newestTokens) allocWeights() {
 	for _, r := range s.rows {
 		longest = max(longest, s.encoded[r.source].tokens)
 	}
-	if s.w.model.Config.SourceMarks == model.NoMarks {
+	if c := &s.w.model.Config; !c.Source.HasBOS() && !c.Source.HasEOS() {
 		longest++ // a column for EOS
 	}
 	s.weights = matrix(&s.weightsData, len(s.rows), longest)

@@ -59,6 +59,12 @@ type Options struct {
 	// end a character is not chosen. With nil a translation may have a part of a character.
 	Pieces *Pieces `json:"-"`
 
+	// Begins, if not nil, has for each source of a call the tokens that the target begins with
+	// after BOS, such as that of its language. They are given to the model, and are no part of
+	// a Hypothesis; its length penalty counts them with a log-probability of 0, as in
+	// transformers and CTranslate2. Further sources have none.
+	Begins *Begins `json:"-"`
+
 	// Constraint restricts the translations further, in addition to the fields above.
 	Constraint Constraint `json:"-"`
 
@@ -219,6 +225,17 @@ func (o *Options) nBest() int { return max(1, o.NBest) }
 // StepSources returns the number of sources with these options that have rows in one step, if no
 // others have.
 func (o *Options) StepSources() int { return max(1, maxRows/o.selection().Limits().Width) }
+
+// Begins are the begins of the targets of a call, see Options.
+type Begins struct{ Targets [][]int32 }
+
+// of returns that of source i.
+func (b *Begins) of(i int) []int32 {
+	if b == nil || i >= len(b.Targets) {
+		return nil
+	}
+	return b.Targets[i]
+}
 
 // selection returns the Selection of o.
 func (o *Options) selection() Selection {

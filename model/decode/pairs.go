@@ -94,7 +94,7 @@ func (d *Decoder) CrossAttention(ctx context.Context, srcs, tgts [][]int32, head
 		panic(fmt.Sprintf("decode: %v", err))
 	}
 	var workspace []float32
-	marks := d.w.model.Config.SourceMarks
+	marks := d.w.model.Config.Source
 	return d.eachPairs(ctx, srcs, tgts, func(first int, p *pairPass) {
 		p.decode(func(layer int, in attn.Inputs, r attn.Ragged) {
 			for k, h := range heads {
@@ -108,7 +108,7 @@ func (d *Decoder) CrossAttention(ctx context.Context, srcs, tgts [][]int32, head
 					}
 					weights := mat.Of(workspace[:rows*tokens], rows, tokens)
 					in.Weights(weights, d.w.sizes().Heads, i, h.Head, r)
-					if marks != model.EOSLast {
+					if marks.HasBOS() || !marks.HasEOS() {
 						weights = marksToLast(weights, cols, marks)
 					}
 					visit(first+i, k, weights)

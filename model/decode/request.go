@@ -76,7 +76,9 @@ func longestFirst(srcs [][]int32) []int {
 }
 
 // maxTokens returns the limit of the tokens of the translation of source i, EOS counted.
-func (r *request) maxTokens(i, maxLen int) int { return r.options.maxTokens(len(r.sources[i]), maxLen) }
+func (r *request) maxTokens(i, maxLen int) int {
+	return r.options.maxTokens(len(r.sources[i]), maxLen-len(r.options.Begins.of(i)))
+}
 
 // source describes source i to a Constraint. Its translation has up to maxTokens tokens, EOS
 // counted.
@@ -86,7 +88,7 @@ func (r *request) source(i, maxTokens int) SourceInfo {
 
 // positions returns the limit of the positions of source i and its hypotheses.
 func (r *request) positions(i, maxLen int) int {
-	return r.limits.Width * max(len(r.sources[i])+1, r.maxTokens(i, maxLen))
+	return r.limits.Width * max(len(r.sources[i])+1, r.maxTokens(i, maxLen)+len(r.options.Begins.of(i)))
 }
 
 // listLen returns the length limit of the list of finished hypotheses during the search.
@@ -153,6 +155,7 @@ func checkCall(w *Weights, srcs [][]int32, o *Options) error {
 	}
 	for i, src := range srcs {
 		checkIDs("source", i, src, c.SrcVocab, c.MaxSource()+1)
+		checkIDs("begin of target", i, o.Begins.of(i), c.TgtVocab, c.MaxLen-1)
 	}
 	return nil
 }

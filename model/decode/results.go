@@ -92,7 +92,7 @@ func (q *search) listLive() {
 // node of EOS or of the last token.
 func (q *search) addDetails(h *Hypothesis, tail int32) {
 	o, nodes := &q.request.options, q.tree.nodes
-	for i := tail; nodes[i].parent >= 0; i = nodes[i].parent {
+	for i := tail; q.tree.isToken(i); i = nodes[i].parent {
 		if o.TokenScores {
 			h.TokenScores = append(h.TokenScores, nodes[i].logP-nodes[nodes[i].parent].logP)
 		}
@@ -128,7 +128,7 @@ func (q *search) report(tokens []int32) {
 // score returns the score of hypothesis i with log-probability logP.
 func (q *search) score(i int, logP float64) float64 {
 	o := &q.request.options
-	score := o.score(logP, q.tokens)
+	score := o.score(logP, len(q.begin)+q.tokens)
 	if n := q.sourceTokens; n > 0 {
 		score += o.coveragePenalty(q.coverage[i*n:][:n-1])
 	}

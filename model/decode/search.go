@@ -17,6 +17,9 @@ type search struct {
 	keepsLast bool   // when it is truncated, see Options.keepsLast
 	tree      *tree  // of the model
 
+	begin []int32 // see Options.Begins
+	begun int     // tokens of begin that the live hypotheses have
+
 	tokens       int // length of every live hypothesis
 	live         []Live
 	tails        []int32   // last node of each live hypothesis
@@ -37,7 +40,7 @@ type search struct {
 func (q *search) reset(r *request, index int, handle int32, maxTokens int) {
 	*q = search{
 		request: r, index: index, handle: handle, number: r.options.First + uint64(index),
-		maxTokens: maxTokens, keepsLast: r.options.keepsLast(len(r.sources[index]), maxTokens),
+		maxTokens: maxTokens, keepsLast: r.options.keepsLast(len(r.sources[index]), maxTokens), begin: r.options.Begins.of(index),
 		live: q.live[:0], tails: q.tails[:0], states: q.states[:0], coverage: q.coverage[:0],
 		alternatives: q.alternatives[:0], nBest: q.nBest[:0],
 	}
@@ -46,7 +49,7 @@ func (q *search) reset(r *request, index int, handle int32, maxTokens int) {
 // start sets the initial hypotheses, as roots of t.
 func (q *search) start(t *tree) {
 	r := q.request
-	q.tree = t
+	q.tree, t.begin = t, int32(len(q.begin))
 	if r.options.Coverage > 0 {
 		q.sourceTokens = len(r.sources[q.index]) + 1
 	}
@@ -60,6 +63,17 @@ func (q *search) start(t *tree) {
 			r.constraint.Start(q.state(i), r.source(q.index, q.maxTokens))
 		}
 	}
+}
+
+// isBeginning reports whether the next token of the live hypotheses is given.
+func (q *search) isBeginning() bool { return q.begun < len(q.begin) }
+
+// extendBegin adds the next token of the begin to the live hypotheses.
+func (q *search) extendBegin() {
+	for i, tail := range q.tails {
+		q.tails[i] = q.tree.add(tail, q.begin[q.begun], 0)
+	}
+	q.begun++
 }
 
 // state returns the state of a live hypothesis.
@@ -174,8 +188,8 @@ func (q *search) progress() Progress {
 		p.Last = q.nBest[len(q.nBest)-1].score
 	}
 	if p.Full && len(q.live) > 0 { // otherwise no Selection needs them
-		p.Now = q.request.options.score(q.live[0].LogP, q.tokens)
-		p.Bound = q.request.options.score(q.live[0].LogP, q.maxTokens)
+		p.Now = q.request.options.score(q.live[0].LogP, len(q.begin)+q.tokens)
+		p.Bound = q.request.options.score(q.live[0].LogP, len(q.begin)+q.maxTokens)
 	}
 	return p
 }

@@ -82,6 +82,10 @@ func (s *searches) step(p *mat.Pool, m stepper, done func(q *search, list []Hypo
 		if s.isPaused(q) {
 			return false
 		}
+		if q.isBeginning() {
+			q.extendBegin()
+			return false
+		}
 		if !q.request.isFaulty() {
 			q.request.guard(func() { s.advance(q) })
 		}
@@ -154,6 +158,9 @@ func (s *expandRows) Range(lo, hi int) {
 	defer rowBuffersPool.Put(buffers)
 	for i := lo; i < hi; i++ {
 		r := &s.rows[i]
+		if r.search.isBeginning() {
+			continue
+		}
 		request := r.search.request
 		request.guard(func() {
 			r.search.setPartial(&r.partial, r.hypothesis)

@@ -9,7 +9,10 @@ import (
 // tree holds the hypotheses of a source, finished ones too. A node is a token of one or more
 // hypotheses, so those that begin alike share nodes. A hypothesis is the path from a root, which is
 // BOS, to its last node.
-type tree struct{ nodes []node }
+type tree struct {
+	nodes []node
+	begin int32 // tokens after BOS that are given, see Options.Begins
+}
 
 type node struct {
 	logP      float64 // of the hypothesis up to the token
@@ -34,11 +37,14 @@ func (t *tree) add(parent, token int32, logP float64) int32 {
 	return int32(len(t.nodes) - 1)
 }
 
-// appendTokens appends the tokens of the hypothesis that ends in node i, without BOS. It appends
-// none if i is -1.
+// isToken reports whether node i is a token of a hypothesis, neither BOS nor one of its begin.
+func (t *tree) isToken(i int32) bool { return i >= 0 && t.nodes[i].position > t.begin }
+
+// appendTokens appends the tokens of the hypothesis that ends in node i, without BOS and its begin.
+// It appends none if i is -1.
 func (t *tree) appendTokens(tokens []int32, i int32) []int32 {
 	n := len(tokens)
-	for ; i >= 0 && t.nodes[i].parent >= 0; i = t.nodes[i].parent {
+	for ; t.isToken(i); i = t.nodes[i].parent {
 		tokens = append(tokens, t.nodes[i].token)
 	}
 	slices.Reverse(tokens[n:])

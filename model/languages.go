@@ -1,0 +1,131 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Languages lists the languages that a side of a model can be: code=id with spaces between them,
+// each with its code as the model spells it and the id of the token that selects it, or several ids
+// with commas between them. The ids are of the vocabulary of the place of the token: the source's,
+// or for Config.TargetBegins the target's. A reader of package convert makes it with
+// FormatLanguages:
+//
+//	languages := []model.Language{{Code: "fra_Latn", IDs: []int32{256057}}, …}
+//	c.Source, c.TargetBegins = model.FromFirst, true
+//	c.SrcLanguages = model.FormatLanguages(languages)
+//	c.TgtLanguages = c.SrcLanguages
+//
+// A side of one language, which no token selects, has none; its language is in the Header.
+type Languages string
+
+// Language is a language of a model.
+type Language struct {
+	Code string  // as the model spells it, such as fra_Latn, zh or pob; without >> and <<
+	IDs  []int32 // the tokens that select it, at least one
+}
+
+// Limits of Languages.
+const (
+	maxLanguages   = 1 << 12
+	maxLanguageIDs = 16
+	maxCode        = 64 // bytes
+)
+
+// FormatLanguages returns the Languages of a list.
+func FormatLanguages(list []Language) Languages {
+	var b strings.Builder
+	for i, l := range list {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(l.Code + "=")
+		for k, id := range l.IDs {
+			if k > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(strconv.Itoa(int(id)))
+		}
+	}
+	return Languages(b.String())
+}
+
+// List returns the languages in their order. Of a malformed one it returns those before it; those
+// of a valid Config are well-formed.
+func (l Languages) List() []Language {
+	list, _ := l.parse()
+	return list
+}
+
+func (l Languages) parse() (list []Language, err error) {
+	seen := map[string]bool{}
+	for word := range strings.FieldsSeq(string(l)) {
+		code, ids, _ := strings.Cut(word, "=")
+		language := Language{Code: code}
+		for text := range strings.SplitSeq(ids, ",") {
+			id, err := strconv.ParseUint(text, 10, 24)
+			if err != nil || len(language.IDs) == maxLanguageIDs {
+				return list, fmt.Errorf("%.80q", word)
+			}
+			language.IDs = append(language.IDs, int32(id))
+		}
+		if code == "" || len(code) > maxCode || seen[code] || len(list) == maxLanguages {
+			return list, fmt.Errorf("%.80q", word)
+		}
+		seen[code] = true
+		list = append(list, language)
+	}
+	return list, nil
+}
+
+// validateLanguages reports the first invalid field of languages, as a *FieldError.
+func (c Config) validateLanguages() error {
+	if !slices.ContainsFunc(layouts, func(x layoutName) bool { return x.layout == c.Source }) {
+		return &FieldError{"source_marks", string(c.Source), "one of " + layoutNames()}
+	}
+	tgtSize := c.SrcVocab
+	if c.TargetBegins {
+		tgtSize = c.TgtVocab
+	}
+	for _, side := range []struct {
+		field     string
+		languages Languages
+		used      bool // a place has their tokens
+		size      int  // of the vocabulary of that place
+	}{
+		{"src_languages", c.SrcLanguages, c.Source.has("from"), c.SrcVocab},
+		{"tgt_languages", c.TgtLanguages, c.Source.has("to") != c.TargetBegins, tgtSize},
+	} {
+		list, err := side.languages.parse()
+		switch {
+		case err != nil:
+			return &FieldError{side.field, err.Error(), fmt.Sprintf("up to %d different codes with ids, such as fra=256057 deu=256042", maxLanguages)}
+		case side.used != (len(list) > 0):
+			return &FieldError{side.field, fmt.Sprint(len(list), " languages"), "some if a source or a target has their tokens, and else none"}
+		}
+		for _, l := range list {
+			for _, id := range l.IDs {
+				if id <= EOS || int(id) >= side.size {
+					return &FieldError{side.field, fmt.Sprintf("%s=%d", l.Code, id), fmt.Sprintf("ids from %d to %d", EOS+1, side.size-1)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// CutLanguage splits a text that begins with >>code<<, as those of OPUS-MT do, into the code and
+// the rest without the spaces before it.
+func CutLanguage(text string) (code, rest string, found bool) {
+	after, found := strings.CutPrefix(text, ">>")
+	if !found {
+		return "", text, false
+	}
+	code, rest, found = strings.Cut(after, "<<")
+	if !found || code == "" || len(code) > maxCode || strings.ContainsAny(code, " <>") {
+		return "", text, false
+	}
+	return code, strings.TrimLeft(rest, " "), true
+}

@@ -1,0 +1,143 @@
+package translate
+
+import (
+	"cmp"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/text"
+)
+
+// affixes are the tokens that name the languages of a text: before and after it in the source, and
+// at the begin of the target.
+type affixes struct{ before, after, begin []int32 }
+
+// wrap returns the source of a text's ids.
+func (a *affixes) wrap(ids []int32) []int32 {
+	if len(a.before)+len(a.after) == 0 {
+		return ids
+	}
+	src := make([]int32, 0, len(a.before)+len(ids)+len(a.after))
+	return append(append(append(src, a.before...), ids...), a.after...)
+}
+
+// length returns the number of tokens that wrap adds.
+func (a *affixes) length() int { return len(a.before) + len(a.after) }
+
+// textWeights turns a row of attention to a source into that to its text and then, as one element,
+// to all else. It changes row.
+func (a *affixes) textWeights(row []float32) []float32 {
+	end := len(row) - 1 - len(a.after)
+	rest := row[end:]
+	sum := rest[len(rest)-1]
+	for _, w := range rest[:len(rest)-1] {
+		sum += w
+	}
+	for _, w := range row[:len(a.before)] {
+		sum += w
+	}
+	row[end] = sum
+	return row[len(a.before) : end+1]
+}
+
+// textMatrix returns a copy of the attention of a target to a source with the rows of the target's
+// text, as textWeights makes them.
+func (a *affixes) textMatrix(w mat.Matrix) mat.Matrix {
+	var data []float32
+	row := make([]float32, w.Cols)
+	for i := len(a.begin); i < w.Rows; i++ {
+		copy(row, w.Row(i))
+		data = append(data, a.textWeights(row)...)
+	}
+	return mat.Of(data, w.Rows-len(a.begin), w.Cols-a.length())
+}
+
+// textCode returns the language id of the code >>id<< that s begins with, and where the text after
+// it begins. It returns "" and 0 if s begins with no language of the model's targets.
+func (t *Translator) textCode(s string) (code string, offset int) {
+	if t.config.TgtLanguages == "" {
+		return "", 0
+	}
+	code, rest, found := model.CutLanguage(s)
+	if !found {
+		return "", 0
+	}
+	if _, err := t.config.TgtLanguages.Find("to", code); err != nil {
+		return "", 0
+	}
+	return code, len(s) - len(rest)
+}
+
+// affixes returns the affixes of a text. from and to may be "". The error is a *model.FieldError
+// that lists the languages.
+func (t *Translator) affixes(from, to string) (a affixes, err error) {
+	src, err := chooseLanguage("from", t.config.SrcLanguages, cmp.Or(from, t.options.From), t.srcLang)
+	if err != nil {
+		return a, err
+	}
+	tgt, err := chooseLanguage("to", t.config.TgtLanguages, cmp.Or(to, t.options.To), t.tgtLang)
+	if err != nil {
+		return a, err
+	}
+	if t.config.TargetBegins {
+		a.begin = tgt.IDs
+	}
+	a.before, a.after = t.config.Source.Around(src.IDs, tgt.IDs)
+	return a, nil
+}
+
+// chooseLanguage returns the language of a side. want is the code that the caller gives, and known
+// that of the model file; either may be "".
+func chooseLanguage(field string, l model.Languages, want, known string) (model.Language, error) {
+	if l == "" {
+		if want == "" || known != "" && model.SameLanguage(want, known) {
+			return model.Language{}, nil
+		}
+		expected := cmp.Or(known, "none") + ", because the model has one " + map[string]string{"from": "source", "to": "target"}[field] + " language"
+		return model.Language{}, &model.FieldError{Field: field, Found: want, Expected: expected}
+	}
+	if list := l.List(); want == "" && len(list) == 1 {
+		return list[0], nil
+	}
+	if want == "" && known != "" {
+		if found, err := l.Find(field, known); err == nil {
+			return found, nil
+		}
+	}
+	return l.Find(field, want)
+}
+
+// CheckLanguages returns a *model.FieldError for from or to if the model has no such language, or
+// several. A language that is "" is not checked.
+func (t *Translator) CheckLanguages(from, to string) error {
+	if from != "" {
+		if _, err := chooseLanguage("from", t.config.SrcLanguages, from, t.srcLang); err != nil {
+			return err
+		}
+	}
+	if to != "" {
+		if _, err := chooseLanguage("to", t.config.TgtLanguages, to, t.tgtLang); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encodeSource returns the source of s in a call without options, and its affixes.
+func (t *Translator) encodeSource(s string) ([]int32, affixes, error) {
+	code, offset := t.textCode(s)
+	a, err := t.affixes("", code)
+	return a.wrap(t.tokenizers.Source.Encode(nil, s[offset:])), a, err
+}
+
+// shifted returns ranges of a text as those of the text with n bytes before it, which are in the
+// first range.
+func shifted(ranges []text.Range, n int) []text.Range {
+	for i := range ranges {
+		ranges[i].Start, ranges[i].End = ranges[i].Start+n, ranges[i].End+n
+	}
+	if len(ranges) > 0 {
+		ranges[0].Start = 0
+	}
+	return ranges
+}
