@@ -3,8 +3,8 @@
 // The kernels of matrix products for AVX2 and FMA:
 //
 //	stripAVX2          up to 6 rows of C
-//	copyPanel      packing of rows
-//	transposePanel packing of columns
+//	copyPanel          packing of rows
+//	transposePanelAVX2 packing of columns
 //	fmaLoopAVX2        peak rate
 //	pause              hint of waiting loops
 //
@@ -425,11 +425,11 @@ whole:
 	VMOVUPS   Y3, (DI)(R13*1)   \
 	LEAQ      (DI)(DX*4), DI
 
-// func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
+// func transposePanelAVX2(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 // Requires: AVX2
 //
 // Rows of src are columns of dst.
-TEXT ·transposePanel(SB), NOSPLIT, $0-48
+TEXT ·transposePanelAVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), R12
 	MOVQ dstK+8(FP), DX
 	MOVQ src+16(FP), R8

@@ -64,7 +64,7 @@ func (x *batchLoop) Range(lo, hi int) {
 		}
 		t.block(w, 0, t.c.Rows, 0, t.c.Cols)
 	}
-	w.release()
+	workspaces.Put(w)
 }
 
 // product is a matrix product and its plan.
@@ -85,5 +85,5 @@ func (t *product) multiply(p *Pool) {
 	t.plan = &w.plan
 	planProduct(t.plan, &q, &machineLimits)
 	t.run(p, w)
-	w.release()
+	workspaces.Put(w)
 }

@@ -2,6 +2,8 @@
 
 package mat
 
+import "unsafe"
+
 // copyPanel copies k rows of w ≤ 16 floats, each followed by zeros up to a multiple of 8:
 // dst[l*dstK+j] = src[l*srcK+j], with strides in bytes.
 //
@@ -10,9 +12,31 @@ func copyPanel(dst *float32, dstK uintptr, src *float32, srcK uintptr, w, k int)
 
 // transposePanel packs w contiguous columns of B of depth k: dst[l*dstK+j] = src[j*srcRow+l], with
 // strides in bytes.
+func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int) {
+	k16 := k &^ 15
+	for kernel == avx512 && w >= 16 && k16 > 0 {
+		transposePanelAVX512(dst, dstK, src, srcRow, k16)
+		if k16 < k {
+			transposePanelAVX2(advance(dst, k16*int(dstK)/size), dstK, advance(src, k16), srcRow, 16, k-k16)
+		}
+		if w -= 16; w == 0 {
+			return
+		}
+		dst, src = advance(dst, 16), advance(src, 16*int(srcRow)/size)
+	}
+	transposePanelAVX2(dst, dstK, src, srcRow, w, k)
+}
+
+// advance returns the address n floats after p.
+func advance(p *float32, n int) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), n*size)) }
+
+// transposePanelAVX512 is transposePanel for 16 columns and a k that is a multiple of 16.
 //
 //go:noescape
-func transposePanel(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
+func transposePanelAVX512(dst *float32, dstK uintptr, src *float32, srcRow uintptr, k int)
+
+//go:noescape
+func transposePanelAVX2(dst *float32, dstK uintptr, src *float32, srcRow uintptr, w, k int)
 
 // fmaLoop runs n rounds of multiply-adds and returns the number of operations.
 func fmaLoop(n int) float64 {

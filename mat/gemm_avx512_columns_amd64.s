@@ -1,13 +1,14 @@
 //go:build !purego && !noasm
 
-// The kernel of few rows times a matrix whose columns are contiguous, for AVX-512 (F, VL, BW, DQ):
+// The kernels for a matrix whose columns are contiguous, for AVX-512 (F, VL, BW, DQ):
 //
-//	columnsAVX512  up to 8 rows of C
+//	columnsAVX512        few rows times the matrix, up to 8 rows of C
+//	transposePanelAVX512 packing of 16 columns
 //
-// Z16 to Z23 hold 16 columns of C, one register a row. So that the chains of all columns advance
-// over k together, the kernel transposes 16 of k of the 16 columns of B at a time in registers.
-// Each cache line of B is read at once, because the columns may share a set of L1. Loads and
-// transposition alternate with multiply-adds, so that they overlap.
+// In columnsAVX512, Z16 to Z23 hold 16 columns of C, one register a row. So that the chains of all
+// columns advance over k together, the kernel transposes 16 of k of the 16 columns of B at a time
+// in registers. Each cache line of B is read at once, because the columns may share a set of L1.
+// Loads and transposition alternate with multiply-adds, so that they overlap.
 
 #include "textflag.h"
 #include "go_asm.h"
@@ -274,5 +275,63 @@ next:
 	ADDQ $64, DX
 	SUBQ $16, n-8(SP)
 	JGT  columns
+	VZEROUPPER
+	RET
+
+// 4 of k of 16 columns, stored at DI
+#define STORE4(C0, C1, C2, C3) \
+	VMOVUPS C0, (DI)        \
+	VMOVUPS C1, (DI)(DX*1)  \
+	VMOVUPS C2, (DI)(DX*2)  \
+	VMOVUPS C3, (DI)(R14*1) \
+	LEAQ    (DI)(DX*4), DI
+
+// func transposePanelAVX512(dst *float32, dstK uintptr, src *float32, srcRow uintptr, k int)
+// Requires: AVX512F, AVX512DQ
+//
+// R14 is 3 times dstK, R15 16 times srcRow. R11 prefetches the next 16 columns.
+TEXT ·transposePanelAVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ dstK+8(FP), DX
+	LEAQ (DX)(DX*2), R14
+	MOVQ src+16(FP), R8
+	MOVQ srcRow+24(FP), R12
+	MOVQ k+32(FP), CX
+	LEAQ (R12)(R12*2), R13
+	LEAQ (R8)(R12*2), R9
+	LEAQ (R8)(R13*2), R10
+	ADDQ R12, R10
+	MOVQ R12, R15
+	SHLQ $4, R15
+
+	PCALIGN $64
+sixteen:
+	PAIRS
+	LEAQ (R8)(R15*1), R11
+	FETCH4
+	UNPACKPS(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
+	UNPACKPD(Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7)
+	UNPACKPS(Z24, Z25, Z26, Z27, Z8, Z9, Z10, Z11)
+	UNPACKPD(Z24, Z25, Z26, Z27, Z8, Z9, Z10, Z11)
+	FETCH4
+	LANES($0x88, Z0, Z1, Z2, Z3, Z24, Z25, Z26, Z27, Z4, Z5, Z6, Z7)
+	STORE4(Z4, Z5, Z6, Z7)
+	LANES($0xDD, Z0, Z1, Z2, Z3, Z24, Z25, Z26, Z27, Z4, Z5, Z6, Z7)
+	STORE4(Z4, Z5, Z6, Z7)
+	FETCH4
+	UNPACKPS(Z12, Z13, Z14, Z15, Z0, Z1, Z2, Z3)
+	UNPACKPD(Z12, Z13, Z14, Z15, Z0, Z1, Z2, Z3)
+	UNPACKPS(Z28, Z29, Z30, Z31, Z8, Z9, Z10, Z11)
+	UNPACKPD(Z28, Z29, Z30, Z31, Z8, Z9, Z10, Z11)
+	FETCH4
+	LANES($0x88, Z12, Z13, Z14, Z15, Z28, Z29, Z30, Z31, Z4, Z5, Z6, Z7)
+	STORE4(Z4, Z5, Z6, Z7)
+	LANES($0xDD, Z12, Z13, Z14, Z15, Z28, Z29, Z30, Z31, Z4, Z5, Z6, Z7)
+	STORE4(Z4, Z5, Z6, Z7)
+	ADDQ $64, R8
+	ADDQ $64, R9
+	ADDQ $64, R10
+	SUBQ $16, CX
+	JGT  sixteen
 	VZEROUPPER
 	RET

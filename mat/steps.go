@@ -5,7 +5,8 @@ import "sync"
 // This file executes the steps of plans.
 
 // workspace is the memory of one thread: packed blocks of A and B, plans, and the arguments of
-// kernels, which would be allocated for each call otherwise.
+// kernels, which would be allocated for each call otherwise. In the pool it has no addresses of
+// operands: each step clears those that it set.
 type workspace struct {
 	plan             plan
 	edge             block // of a block at an edge of C
@@ -16,17 +17,6 @@ type workspace struct {
 }
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
-
-// release returns the workspace to the pool without addresses of operands. Each step sets the
-// other fields of its arguments.
-func (w *workspace) release() {
-	s, c, r := &w.strip, &w.columns, &w.row
-	s.c, s.a, s.b, s.bias, s.pack = nil, nil, nil, nil, nil
-	s.walks[0].panels, s.walks[1].panels = 0, 0
-	c.c, c.a, c.b, c.bias = nil, nil, nil, nil
-	r.c, r.a, r.b = nil, nil, nil
-	workspaces.Put(w)
-}
 
 // shape returns the inputs of the product's plan.
 func (t *product) shape(threads int) shape {
@@ -51,7 +41,7 @@ func (t *product) Range(lo, hi int) {
 		i0, i1, j0, j1 := t.plan.tasks.bounds(i)
 		t.block(w, i0, i1, j0, j1)
 	}
-	w.release()
+	workspaces.Put(w)
 }
 
 // block computes rows [i0, i1) and columns [j0, j1) of C.
@@ -124,6 +114,7 @@ func (t *product) multiplySmall(w *workspace, p *step, x rect) {
 			i += s.m
 		}
 	}
+	s.c, s.a, s.b, s.bias = nil, nil, nil, nil
 	t.o.finish(*c, x.i0, x.i1, x.j0, x.j1)
 }
 
@@ -165,6 +156,7 @@ func (t *product) multiplyColumns(w *workspace, p *step, x rect) {
 			i += s.m
 		}
 	}
+	s.c, s.a, s.b, s.bias = nil, nil, nil, nil
 	if last {
 		t.o.finish(*c, x.i0, x.i1, x.j0, x.j1)
 	}
@@ -186,6 +178,7 @@ func (t *product) multiplyRow(w *workspace, p *step, x rect) {
 			p.kernel.row(r)
 		}
 	}
+	r.c, r.a, r.b = nil, nil, nil
 	if p.k1 == a.Cols {
 		t.o.finishChain(*c, i, i+1, x.j0, x.j1)
 	}
@@ -222,6 +215,9 @@ func (t *product) multiplyBlocks(w *workspace, s *step, x rect) {
 			p.multiplyBlock(w, p.blockB(n))
 		}
 	}
+	args := &w.strip
+	args.c, args.a, args.b, args.bias = nil, nil, nil, nil
+	args.walks[0].panels, args.walks[1].panels = 0, 0
 }
 
 // blockLoop computes a block of C, one block of B at a time.
