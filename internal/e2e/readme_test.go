@@ -233,7 +233,7 @@ func TestSplitsOfTheExamples(t *testing.T) {
 		t.Skip("needs awk: ", err)
 	}
 	for document, corpus := range map[string]struct{ file, side string }{
-		"README.md": {"deu.txt", ".de"}, "README.zh.md": {"cmn.txt", ".zh"}, "BENCHMARKS.md": {"cmn.txt", ".zh"},
+		"README.md": {"deu.txt", ".de"}, "README.zh.md": {"cmn.txt", ".zh"},
 	} {
 		dir, found := t.TempDir(), false
 		for _, command := range commandsOf(t, filepath.Join("../..", document)) {

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -76,6 +77,48 @@ func TestFiguresAreMeasured(t *testing.T) {
 	for number, what := range notMeasured {
 		if !used[number] {
 			t.Errorf("no README has the number %s (%s)", number, what)
+		}
+	}
+}
+
+// rowOf has for each figure of the READMEs' first screens words of its line in BENCHMARKS.md.
+var rowOf = map[string]string{
+	"2.67": "float32, greedy, 1 |", "4.10": "int8, greedy, 1 |", "1.68": "float32, greedy, 32 |", "1.24": "float32, beam 4, 32 |",
+	"1.4": "× Marian", "2.3": "× Marian", "3.7": "× PyTorch", "1.05 GB": "| `base` |", "2.3 GB": "| `base` |", "2.87 GB": "| `base` |",
+	"9.4 MB": "| `tiny` |", "193 MB": "| `base` |", "10.3 MB": "the binary for Linux on amd64", "98.2 %": "exact match", "918,528": "exact match", "27 s": "| The demo",
+}
+
+// Figures of the READMEs' first screens are in the lines of BENCHMARKS.md that they are from, and
+// those of a preset in a row of the preset.
+func TestFiguresMeanTheSame(t *testing.T) {
+	lines := strings.Split(readFile(t, "BENCHMARKS.md"), "\n")
+	measured := func(figure, words string) bool {
+		return slices.ContainsFunc(lines, func(line string) bool {
+			return strings.Contains(line, words) && slices.Contains(figures(line), figure)
+		})
+	}
+	preset := regexp.MustCompile("(?m)^(\\| `[a-z]+`).*B \\|$")
+	for _, readme := range []string{"README.md", "README.zh.md"} {
+		text := readFile(t, readme)
+		first, _, _ := strings.Cut(text, "\n## ")
+		for _, f := range figures(first) {
+			words := rowOf[f]
+			if words == "" && strings.ContainsAny(f, ". ") {
+				t.Errorf("%s: rowOf has no words for the figure %s of the first screen", readme, f)
+			} else if words != "" && !measured(f, words) {
+				t.Errorf("%s: BENCHMARKS.md has no figure %s in a line with %q", readme, f, words)
+			}
+		}
+		rows := preset.FindAllStringSubmatch(text, -1)
+		if len(rows) != 4 {
+			t.Errorf("%s: found %d rows of presets, want 4", readme, len(rows))
+		}
+		for _, row := range rows {
+			for _, f := range figures(row[0]) {
+				if strings.Contains(f, " ") && !measured(f, row[1]) {
+					t.Errorf("%s: BENCHMARKS.md has no figure %s in a row of %s", readme, f, row[1])
+				}
+			}
 		}
 	}
 }
