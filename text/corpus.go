@@ -144,7 +144,15 @@ func OpenInput(path string) (*os.File, error) {
 	if path == Stdin {
 		return os.Stdin, nil
 	}
-	return os.Open(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, fmt.Errorf("%s: found a directory, expected a file", path)
+	}
+	return f, nil
 }
 
 func open(path string) (*lineReader, error) {

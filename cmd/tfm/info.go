@@ -90,6 +90,8 @@ func (c *information) infoOfPreset() error {
 		if _, ok := given["tie"]; !ok {
 			config.Tie = model.TieDecoder
 		}
+	case run.Origin("preset") == settings.CommandLine:
+		return cli.Usagef("-preset %s needs -vocab-size, such as 32000", c.preset)
 	default:
 		return cli.Usagef("expected a model file, or -vocab-size")
 	}

@@ -96,10 +96,12 @@ func (c *translation) check() (filter.Format, error) {
 		needSample = cmp.Or(needSample, cli.UsageIf(isGiven && !c.search.Sample, "-%s needs -sample", name))
 	}
 	_, beam := given["beam"]
+	_, out := given["o"]
 	return format, cmp.Or(
 		cli.UsageIf(beam && c.search.Sample, "either -beam or -sample"),
 		cli.UsageIf(c.form.Key != "" && !c.search.Sample && !c.answer.NBest, "-key needs -sample or -nbest"),
 		needSample,
+		cli.UsageIf(out && c.out == "", "-o is empty"),
 		cli.UsageIf(strings.HasSuffix(c.out, ".gz"), "-o %s: the output is plain text; without -o it can go to gzip", c.out),
 		settings.CheckSearch(*c.search),
 		cli.Excludes(c.stream, given, "stream", "column", "json", "nbest", "scores", "key", "align", "progress", "batch"),

@@ -68,10 +68,16 @@ func (h *header) Tensor(name string) (Tensor, bool) {
 // headerLength returns the length of the JSON header of a file of size bytes that
 // begins with start.
 func headerLength(start []byte, size int) (int, error) {
+	if size == 0 {
+		return 0, errors.New("found an empty file, expected a safetensors file")
+	}
 	if size < lengthBytes {
 		return 0, fmt.Errorf("found a file of %d bytes, expected at least the %d of the header length", size, lengthBytes)
 	}
 	n := binary.LittleEndian.Uint64(start)
+	if bytes.IndexByte(start[:lengthBytes], 0) < 0 { // no length, which is at most maxHeader
+		return 0, fmt.Errorf("not a safetensors file: it begins with %.40q", start[:lengthBytes])
+	}
 	if n > maxHeader {
 		return 0, fmt.Errorf("not a safetensors file: found header length %d, expected at most %d", n, maxHeader)
 	}

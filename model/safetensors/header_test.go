@@ -47,7 +47,8 @@ func TestMalformedFiles(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		{"empty file", nil, "found a file of 0 bytes, expected at least the 8"},
+		{"empty file", nil, "found an empty file"},
+		{"text", []byte("the dog\nthe cat\n"), `not a safetensors file: it begins with "the dog\n"`},
 		{"shorter than the length", []byte("1234567"), "found a file of 7 bytes"},
 		{"length over the limit", huge, "found header length 9223372036854775808, expected at most 100000000"},
 		{"length just over the limit", over, "found header length 100000001, expected at most 100000000"},

@@ -125,6 +125,11 @@ func TestExitCodes(t *testing.T) {
 		{"perform -zzz", nothing, 2, "prog: unknown flag -zzz; run 'prog help perform'\n"},
 		{"perform -\x1b[31m", nothing, 2, "prog: unknown flag - [31m; run 'prog help perform'\n"},
 		{"--n perform", nothing, 2, "prog: found the flag --n, expected a command before it; run 'prog help'\n"},
+		{"perform \u2212batch-size 3", nothing, 2, "prog: \u2212batch-size begins with another dash than a flag, U+2212; did you mean \"-batch-size\"?\n"},
+		{"perform \u2014n=3", nothing, 2, "prog: \u2014n=3 begins with another dash than a flag, U+2014; did you mean \"-n=3\"?\n"},
+		{"perform \u2013 \u2013x -- \u2013n", nothing, 0, ""},
+		{"perform -hlep", nothing, 2, "prog: unknown flag -hlep; did you mean \"-help\"?\n"},
+		{"--verson", nothing, 2, "prog: found the flag --verson, expected a command before it; did you mean \"--version\"?\n"},
 		{"perform -batchsize 3", nothing, 2, "prog: unknown flag -batchsize; did you mean \"-batch-size\"?\n"},
 		{"perform -method exat", nothing, 2, "prog: -method is \"exat\", expected exact or sample; did you mean \"exact\"?\n"},
 		{"perform -method zzz", nothing, 2, "prog: -method is \"zzz\", expected exact or sample; run 'prog help perform'\n"},
@@ -205,7 +210,7 @@ A note.
 
 A detail.
 `
-	for _, args := range []string{"help perform -all", "help -all perform"} {
+	for _, args := range []string{"help perform -all", "help -all perform", "perform -h -all"} {
 		if _, got, _ := run(t, nil, strings.Fields(args)...); got != want {
 			t.Errorf("prog %s =\n%s\nwant\n%s", args, got, want)
 		}

@@ -64,7 +64,11 @@ func (p Program) Run(ctx context.Context, args []string) int {
 // find returns the command of that name.
 func (p Program) find(name string) (Command, error) {
 	if strings.HasPrefix(name, "-") {
-		return Command{}, Usagef("found the flag %s, expected a command before it", name)
+		u := UsageError{Message: fmt.Sprintf("found the flag %s, expected a command before it", name)}
+		if meant := Nearest(strings.TrimLeft(name, "-"), []string{"help", "version"}); meant != "" {
+			u.Meant = "--" + meant
+		}
+		return Command{}, u
 	}
 	i := slices.IndexFunc(p.Commands, func(c Command) bool { return c.Name == name })
 	if i < 0 {
@@ -88,10 +92,14 @@ func (p Program) run(ctx context.Context, c Command, args []string) error {
 	act := c.Setup(f)
 	operands, err := f.parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		return p.help([]string{c.Name}, p.overview, func(c Command) string { return p.commandHelp(c, false) })
+		all := slices.Contains(args, "-all") || slices.Contains(args, "--all")
+		return p.help([]string{c.Name}, p.overview, func(c Command) string { return p.commandHelp(c, all) })
 	}
 	if err == nil && c.NoArgs {
 		err = NoArguments(operands)
+	}
+	if err != nil && c.NoArgs && len(operands) > 0 && f.Lookup("src") != nil {
+		err = Usagef("%v: flags name the files, such as -src %s", err, ShellWord(operands[0]))
 	}
 	if err != nil {
 		return err

@@ -214,8 +214,9 @@ func (f *Flags) Func(name, usage string, do func(string) error) *Flag {
 func (f *Flags) SetFlag(usage string, not ...string) *Flag {
 	g := f.Func("set", usage, func(s string) error {
 		name, value, ok := strings.Cut(s, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value) // as in a settings file
 		switch {
-		case !ok:
+		case !ok || name == "":
 			return errors.New("expected name=value")
 		case slices.Contains(not, name):
 			return Usagef("-set %s: %s is not a setting, only a flag of the command line", s, name)
@@ -345,6 +346,9 @@ func (f *Flags) parse(args []string) (operands []string, err error) {
 		case arg == "--":
 			return append(operands, args...), nil
 		case !isFlag(arg):
+			if err := f.checkDash(arg); err != nil {
+				return nil, err
+			}
 			operands = append(operands, arg)
 			continue
 		}
@@ -384,10 +388,26 @@ func isFlag(arg string) bool {
 	return len(arg) > 1 && arg[0] == '-' && !strings.ContainsRune(".0123456789", rune(arg[1]))
 }
 
+// dashes are those that word processors and web pages put in place of hyphens.
+const dashes = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+
+// checkDash reports an argument that would be a flag if it began with a hyphen.
+func (f *Flags) checkDash(arg string) error {
+	flag := strings.TrimLeft(arg, dashes)
+	name, _, _ := strings.Cut(flag, "=")
+	if flag == arg || f.Lookup(name) == nil {
+		return nil
+	}
+	return UsageError{Message: fmt.Sprintf("%s begins with another dash than a flag, %U", arg, []rune(arg)[0]), Meant: "-" + flag}
+}
+
 // unknown returns the error of a flag that does not exist.
 func (f *Flags) unknown(name string) error {
 	u := UsageError{Message: "unknown flag -" + name}
-	switch g := f.Lookup(Nearest(name, f.Names())); {
+	meant := Nearest(name, append(f.Names(), "help"))
+	switch g := f.Lookup(meant); {
+	case meant == "help":
+		u.Meant = "-help"
 	case g == nil:
 	case g.setting:
 		u.Meant = g.Word(g.placeholder)

@@ -18,8 +18,12 @@ func settingFlags() *Flags {
 
 // Settings are given by -set, as often as wanted; the last one counts.
 func TestSettings(t *testing.T) {
+	if f := settingFlags(); f.Set("set", "rate = 0.2") != nil || f.Given()["rate"] != "0.2" {
+		t.Errorf("-set 'rate = 0.2' gives %v", f.Given())
+	}
 	for _, c := range []struct{ args, want string }{
 		{"-set rate=0.1 x -set=kind=b -set rate=0.2", "[x] map[kind:b rate:0.2]"},
+		{"-set =3", `-set is "=3", expected name=value, `},
 		{"-set fast=true", "[] map[fast:true]"},
 		{"-rate 0.1", `rate is a setting, not a flag, -set rate=0.1`},
 		{"-rate=0.1", `rate is a setting, not a flag, -set rate=0.1`},

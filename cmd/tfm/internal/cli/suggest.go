@@ -61,7 +61,7 @@ func least(candidates []string, rank func(c string) (int, bool)) (best string) {
 // that the command has counts.
 var synonyms = map[string]string{
 	"source": "src", "target": "tgt", "source-lang": "src-lang", "target-lang": "tgt-lang", "valid-source": "valid-src", "valid-target": "valid-tgt",
-	"out": "o", "output": "o", "reference": "ref", "learning-rate": "lr", "train-steps": "steps", "num-beams": "beam",
+	"out": "o", "output": "o", "reference": "ref", "learning-rate": "lr", "train-steps": "steps", "epochs": "steps", "num-beams": "beam",
 
 	// Former names
 	"tsv": "column columns", "columns": "column-count", "patience": "beam-patience", "max-len": "max-source longest", "min-len": "shortest",

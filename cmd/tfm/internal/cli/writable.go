@@ -66,6 +66,9 @@ func CheckWritable(path string) error {
 	}
 	f, err := os.CreateTemp(dir, ".tfm-check-*")
 	if err != nil {
+		if cause := new(fs.PathError); errors.As(err, &cause) {
+			err = cause.Err // without the name of the temporary file
+		}
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
 	f.Close()

@@ -1,6 +1,7 @@
 package translator
 
 import (
+	"cmp"
 	"io"
 	"iter"
 	"slices"
@@ -21,7 +22,10 @@ func Inputs(args []string, others ...string) ([]string, error) {
 			stdin++
 		}
 	}
-	return args, cli.UsageIf(stdin > 1, "standard input can be read once, and is named %d times", stdin)
+	return args, cmp.Or(
+		cli.UsageIf(slices.Contains(args, ""), "found an empty name, expected that of a file"),
+		cli.UsageIf(stdin > 1, "standard input can be read once, and is named %d times", stdin),
+	)
 }
 
 // Lines reads the lines of files.

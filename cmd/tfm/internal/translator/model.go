@@ -50,6 +50,10 @@ func (m *Model) Open() (*translate.Translator, error) {
 func (m *Model) Check() error {
 	info, err := os.Stat(m.Path)
 	switch {
+	case m.Path == "":
+		return cli.Usagef("-model is empty")
+	case err != nil && strings.Contains(m.Path, "://"):
+		return fmt.Errorf("%s is an address, and tfm downloads nothing: name a file", m.Path)
 	case errors.Is(err, fs.ErrNotExist):
 		if checkpoint := newest(strings.TrimSuffix(m.Path, ".safetensors") + ".ckpt"); checkpoint != "" {
 			return fmt.Errorf("%s does not exist, because its run has not ended: resume it with 'tfm train … -resume', or use -model %s", m.Path, cli.ShellWord(checkpoint))
