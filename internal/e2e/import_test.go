@@ -58,8 +58,8 @@ func TestImportRefuses(t *testing.T) {
 		{"model not downloaded", []string{"import", "-o", out, "opus-mt-de-en"}, 1, []string{"opus-mt-de-en: found no such file or folder, and not in " + dir, "'hf download Helsinki-NLP/opus-mt-de-en'"}},
 		{"text", []string{"import", "-o", out, toy.src}, 1, []string{toy.src + ": found no model of another system"}},
 		{"empty folder", []string{"import", "-o", out, t.TempDir()}, 1, []string{"found no model of another system"}},
-		{"pickle", []string{"import", "-o", out, pickled}, 1, []string{pickled + " is a pickle", "runs code", "ct2-opennmt-py-converter"}},
-		{"pickle in a folder", []string{"import", "-o", out, opus}, 1, []string{"pytorch_model.bin is a pickle", "runs code", "save_pretrained('" + filepath.ToSlash(opus) + "')"}},
+		{"weights only", []string{"import", "-o", out, pickled}, 1, []string{pickled + ": found weights of PyTorch without their model's settings", "ct2-opennmt-py-converter"}},
+		{"settings of another model", []string{"import", "-o", out, opus}, 1, []string{opus + ": found no model of another system"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := runTFM(t, "", c.args...)

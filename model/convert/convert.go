@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tfm/model"
+	"tfm/model/torchfile"
 )
 
 // format is a format of models.
@@ -41,8 +42,7 @@ func isFile(path, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Detect returns the name of the format of the model at path, a file or a folder. The error is a
-// *PickleError for a model in Python's pickle format.
+// Detect returns the name of the format of the model at path, a file or a folder.
 func Detect(path string) (string, error) {
 	f, err := detect(path)
 	return f.name, err
@@ -63,8 +63,9 @@ func detect(path string) (format, error) {
 		}
 		names = append(names, f.name)
 	}
-	if err := checkPickle(path); err != nil {
-		return format{}, err
+	if torchfile.Detect(path) {
+		return format{}, fmt.Errorf("%s: found weights of PyTorch without their model's settings, expected a folder with both, such as config.json and pytorch_model.bin; "+
+			"ct2-opennmt-py-converter and ct2-fairseq-converter of PyPI's ctranslate2 write one of a checkpoint", path)
 	}
 	return format{}, fmt.Errorf("%s: found no model of another system, expected %s", path, strings.Join(names, ", "))
 }

@@ -21,13 +21,13 @@
 //	marian_hf_write.go      models for MarianMTModel
 //	marian_generation.go    their settings of beam search
 //	pytorch.go              models for torch.nn.Transformer; pytorch.py loads them
-//	pickle.go               recognises pickled files, which are not read
 //
 // What they share:
 //
 //	folder.go               the files of a model
 //	archive.go              those in a zip archive
 //	tensors.go              named tensors, with a check that a reader took all
+//	hf_weights.go           those of a Hugging Face folder, safetensors or of PyTorch
 //	npz.go                  those of NumPy's archives
 //	ctranslate2_binary.go   those of CTranslate2's model.bin
 //	assembly.go             what a reader finds of a model as a model file

@@ -9,7 +9,6 @@ import (
 
 	"tfm/layer"
 	"tfm/model"
-	"tfm/model/safetensors"
 	"tfm/text"
 )
 
@@ -17,7 +16,6 @@ import (
 const (
 	hfConfigFile      = "config.json"
 	hfGenerationFile  = "generation_config.json"
-	hfModelFile       = "model.safetensors"
 	hfSourceFile      = "source.spm"
 	hfTargetFile      = "target.spm"
 	hfVocabFile       = "vocab.json"
@@ -25,9 +23,9 @@ const (
 )
 
 // ReadMarianHF reads a folder of transformers' MarianMTModel and MarianTokenizer, for example an
-// OPUS-MT model: config.json, generation_config.json if it exists, model.safetensors, vocab.json
-// and, without a shared vocabulary, target_vocab.json, source.spm and target.spm, and
-// tokenizer_config.json if it exists.
+// OPUS-MT model: config.json, generation_config.json if it exists, model.safetensors or
+// pytorch_model.bin or the files of an index of one of them, vocab.json and, without a shared
+// vocabulary, target_vocab.json, source.spm and target.spm, and tokenizer_config.json if it exists.
 //
 // The pieces of bad_words_ids become Decoding.Suppressed, or impossible with renormalize_logits.
 // Tokens such as ">>fra<<" are the languages of the target. The beam is num_beams.
@@ -44,19 +42,12 @@ func ReadMarianHF(dir string) (model.File, error) {
 	if err := r.readVocabularies(); err != nil {
 		return model.File{}, err
 	}
-	if !f.has(hfModelFile) {
-		if err := checkPickle(dir); err != nil {
-			return model.File{}, err
-		}
-	}
-	s, err := safetensors.Open(f.name(hfModelFile))
+	w, err := openHFWeights(f)
 	if err != nil {
 		return model.File{}, err
 	}
-	defer s.Close()
-	if r.t, err = safetensorsTensors(f.name(hfModelFile), s); err != nil {
-		return model.File{}, err
-	}
+	defer w.close()
+	r.t = w.tensors
 	return r.read()
 }
 
@@ -222,7 +213,7 @@ func (r *hfReader) checkPositions(c model.Config) {
 			continue
 		}
 		found := r.t.matrix(name, c.MaxLen, c.DModel)
-		if !isClose(found, layer.SinusoidHalves(found.Rows, c.DModel), 1e-3) { // float16
+		if !isClose(found, layer.SinusoidHalves(found.Rows, c.DModel), 0x1p-8) { // bfloat16
 			r.t.fail(name, "found other positions, expected sinusoids in two halves: tfm's Transformer has no other with this format")
 		}
 	}

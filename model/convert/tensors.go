@@ -5,13 +5,11 @@ import (
 	"maps"
 	"math"
 	"math/bits"
-	"os"
 	"slices"
 	"strings"
 
 	"tfm/mat"
 	"tfm/model"
-	"tfm/model/safetensors"
 )
 
 var minusInf = float32(math.Inf(-1))
@@ -36,19 +34,6 @@ type tensor struct {
 
 func newTensors(path string, size int64) *tensors {
 	return &tensors{path: path, size: size, byName: map[string]*tensor{}}
-}
-
-// safetensorsTensors returns the tensors of an open safetensors file.
-func safetensorsTensors(path string, s *safetensors.File) (*tensors, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	all := newTensors(path, info.Size())
-	for _, t := range s.Tensors() {
-		all.add(t.Name, t.DType, t.Shape, t.Float32s)
-	}
-	return all, all.err
 }
 
 // add adds a tensor whose elements read returns. It refuses duplicate names, and shapes with

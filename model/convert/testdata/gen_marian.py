@@ -84,6 +84,8 @@ def write(name, shared, kind="unigram", codes=(), missing=0, generation={}, dtyp
     model = randomized(max(range(8), key=variety))
     model = model.to(dtype)
     model.save_pretrained(d)
+    if dtype == torch.float16:
+        torch.save(model.state_dict(), path("pytorch_model.bin"), _use_new_zipfile_serialization=False)
     model = MarianMTModel.from_pretrained(d, dtype=torch.float32).eval()  # the rounded weights
     cases = []
     for text in texts:
