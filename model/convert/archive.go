@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -43,7 +45,7 @@ func openZip(path string) (*zip.ReadCloser, int64, error) {
 
 // archiveFolder returns the files of an archive of size bytes.
 func archiveFolder(path string, r *zip.Reader, size int64) (folder, error) {
-	f := folder{path: path, files: map[string]func() ([]byte, error){}, size: size}
+	f := folder{path: path, files: map[string]func() ([]byte, error){}, size: size, archived: true}
 	left := uint64(maxGrowth*size + minMemory) // for the content of files
 	for _, entry := range r.File {
 		name := strings.TrimSuffix(entry.Name, "/")
@@ -88,9 +90,28 @@ func readEntry(entry *zip.File) ([]byte, error) {
 	return data.Bytes(), err
 }
 
+// root returns the folder in f with the only file whose name match accepts: f, or a folder in it.
+// what describes the file, for errors.
+func (f folder) root(what string, match func(name string) bool) (folder, error) {
+	var found []string
+	for name := range f.files {
+		if match(path.Base(name)) && strings.Count(name, "/") <= 1 {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	if len(found) != 1 {
+		return folder{}, fmt.Errorf("%s: found %d files %s, %.200q, expected one", f.path, len(found), what, found[:min(len(found), 3)])
+	}
+	if dir := path.Dir(found[0]); dir != "." {
+		return f.in(dir), nil
+	}
+	return f, nil
+}
+
 // in returns the files of a folder in f.
 func (f folder) in(name string) folder {
-	sub := folder{path: f.name(name), files: map[string]func() ([]byte, error){}, size: f.size}
+	sub := folder{path: f.name(name), files: map[string]func() ([]byte, error){}, size: f.size, archived: f.archived}
 	for file, read := range f.files {
 		if rest, ok := strings.CutPrefix(file, name+"/"); ok {
 			sub.files[rest] = read

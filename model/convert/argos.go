@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,7 +59,7 @@ func ReadArgos(path string) (file model.File, err error) {
 		return readArgos(f, m)
 	}
 	err = openArchive(path, func(f folder) error {
-		root, err := argosRoot(f)
+		root, err := f.root(argosFile, func(name string) bool { return name == argosFile })
 		if err != nil {
 			return err
 		}
@@ -68,24 +67,6 @@ func ReadArgos(path string) (file model.File, err error) {
 		return err
 	})
 	return file, err
-}
-
-// argosRoot returns the folder of the package in an archive: its only one with metadata.json.
-func argosRoot(f folder) (folder, error) {
-	var found []string
-	for name := range f.files {
-		if path.Base(name) == argosFile && strings.Count(name, "/") <= 1 {
-			found = append(found, name)
-		}
-	}
-	slices.Sort(found)
-	if len(found) != 1 {
-		return folder{}, fmt.Errorf("%s: found %d files %s, %.200q, expected one", f.path, len(found), argosFile, found[:min(len(found), 3)])
-	}
-	if dir := path.Dir(found[0]); dir != "." {
-		return f.in(dir), nil
-	}
-	return f, nil
 }
 
 // readArgos reads the package in f with the model in m.

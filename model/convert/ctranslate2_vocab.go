@@ -23,14 +23,7 @@ func (r *ct2Reader) readTokens(name string) (tokens []string, path string, err e
 		return nil, "", fmt.Errorf("%s: found none of %q", r.folder.path, []string{list, text})
 	}
 	data, err := r.folder.read(text)
-	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-	// A carriage return at the end of every line ends the line; otherwise it is part of tokens.
-	if !slices.ContainsFunc(lines, func(s string) bool { return !strings.HasSuffix(s, "\r") }) {
-		for i := range lines {
-			lines[i] = lines[i][:len(lines[i])-1]
-		}
-	}
-	return lines, r.folder.name(text), err
+	return tokenLines(string(data)), r.folder.name(text), err
 }
 
 // readVocabulary returns the vocabulary in a file. rows is the number of its embeddings.

@@ -15,6 +15,7 @@
 //	marian.go               models of Marian, read
 //	marian_settings.go      their settings
 //	marian_vocab.go         their vocabularies
+//	preprocess.go           what releases of OPUS-MT do to text before their tokenizer
 //	marian_hf.go            models of transformers' MarianMTModel, read
 //	marian_hf_config.go     their configuration and names
 //	marian_hf_vocab.go      their vocabularies

@@ -1,9 +1,11 @@
 package convert
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -13,6 +15,8 @@ type folder struct {
 	path  string                            // for errors
 	files map[string]func() ([]byte, error) // content by name, with slashes
 	size  int64                             // bytes of the folder or of the archive
+
+	archived bool
 }
 
 // openFolder returns the regular files of the folder at path, without those of folders in it.
@@ -56,6 +60,24 @@ func (f folder) readJSON(name string, optional bool, v any) error {
 		return fmt.Errorf("%s: %w", f.name(name), err)
 	}
 	return nil
+}
+
+// open returns a file for reading at any offset, and its size. One of an archive is in memory.
+func (f folder) open(name string) (r io.ReaderAt, size int64, closer io.Closer, err error) {
+	if !f.has(name) || f.archived {
+		data, err := f.read(name)
+		return bytes.NewReader(data), int64(len(data)), io.NopCloser(nil), err
+	}
+	file, err := os.Open(f.name(name))
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, 0, nil, err
+	}
+	return file, info.Size(), file, nil
 }
 
 // name returns the path of a file, for errors.

@@ -2,7 +2,12 @@ package convert
 
 import (
 	"fmt"
+	"maps"
+	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"tfm/mat"
 	"tfm/model"
@@ -11,33 +16,84 @@ import (
 // marianConfigName is the array with the model's configuration in YAML.
 const marianConfigName = "special:model.yml"
 
-// marianFile is the name of a model of Marian in a folder.
-const marianFile = "model.npz"
+const (
+	marianFile    = "model.npz"
+	marianDecoder = "decoder.yml" // also NAME.decoder.yml
+)
 
-// isMarian reports whether path is a model of Marian, or a folder with one.
+// isMarian reports whether path is a model of Marian, or a folder or a zip archive with one.
 func isMarian(path string, isDir bool) bool {
-	return isDir && isFile(path, marianFile) || !isDir && filepath.Ext(path) == ".npz"
+	if !isDir {
+		return slices.Contains([]string{".npz", ".zip"}, filepath.Ext(path))
+	}
+	f, err := openFolder(path)
+	return err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(f.files)), isNpz)
 }
 
-// ReadMarian reads a model of Marian, an .npz file or a folder with model.npz, of type transformer
-// or transformer-new. Its vocabularies are those that NAME.decoder.yml beside it lists, in the same
-// folder whatever their path, or else the SentencePiece models in it: one *.spm, or two whose names
-// begin with "source" or "src" and "target", "trg" or "tgt". Vocabularies in YAML need source.spm
-// and target.spm in the folder. The error names what a model has that tfm's Transformer does not,
-// for example average attention.
+// isNpz reports whether a file can be a model.
+func isNpz(name string) bool {
+	return path.Ext(name) == ".npz" && !strings.HasSuffix(name, ".optimizer.npz")
+}
+
+// ReadMarian reads a model of Marian of type transformer or transformer-new: an .npz file, or a
+// folder or zip archive with one, such as a release of OPUS-MT. Several files with that ending need
+// a decoder.yml that names one of them, or one called model.npz.
 //
-// Dropout and label smoothing are those of NAME.npz.yml, the configuration of the training run, if
-// it is beside the model. Only training uses them.
+// Its vocabularies are those that NAME.decoder.yml or decoder.yml beside it lists, in the same
+// folder whatever their path, or else the SentencePiece models in it: one *.spm, or two whose names
+// begin with "source" or "src" and "target", "trg" or "tgt". Other vocabularies, in YAML or with a
+// token in each line, need source.spm and target.spm in the folder. What preprocess.sh does to text
+// before SentencePiece is part of the tokenizer. The error names what a model has that tfm's
+// Transformer does not, for example average attention.
+//
+// Dropout and label smoothing are those of the training run, if its configuration, NAME.npz.yml, or
+// its log is beside the model. Only training uses them.
 //
 // Searches of the model give what Marian's give: see model.SearchShrinking and, for models of type
 // transformer with norms before the sublayers, Decoding.UnnormedKeys. Scores are divided by
 // n^normalize of the decoder.yml, 0 without it. Its beam and its limit of the length are kept,
 // without it Marian's: 12 hypotheses, and three tokens for each of the source.
-func ReadMarian(path string) (model.File, error) {
-	if isMarian(path, true) {
-		path = filepath.Join(path, marianFile)
+func ReadMarian(path string) (file model.File, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return model.File{}, err
+	case info.IsDir():
+		f, err := openFolder(path)
+		if err != nil {
+			return model.File{}, err
+		}
+		return readMarian(f, "")
+	case filepath.Ext(path) != ".zip":
+		f, err := openFolder(filepath.Dir(path))
+		if err != nil {
+			return model.File{}, err
+		}
+		return readMarian(f, filepath.Base(path))
 	}
-	n, err := openNpz(path)
+	err = openArchive(path, func(f folder) error {
+		root, err := f.root("*.npz", isNpz)
+		if err != nil {
+			return err
+		}
+		file, err = readMarian(root, "")
+		return err
+	})
+	return file, err
+}
+
+// readMarian reads the named model in f, "" for the only one.
+func readMarian(f folder, name string) (model.File, error) {
+	d, err := readMarianDecoder(f, name)
+	if err != nil {
+		return model.File{}, err
+	}
+	if name == "" {
+		if name, err = findNpz(f, d.model); err != nil {
+			return model.File{}, err
+		}
+	}
+	n, err := openNpz(f, name)
 	if err != nil {
 		return model.File{}, err
 	}
@@ -54,22 +110,47 @@ func ReadMarian(path string) (model.File, error) {
 	if err := r.configure(); err != nil {
 		return model.File{}, n.fail(marianConfigName, "%v", err)
 	}
-	f, err := openFolder(filepath.Dir(path))
+	if err := readMarianTraining(f, name, &r.config); err != nil {
+		return model.File{}, err
+	}
+	src, tgt, joint, err := marianVocabularies(f, d.vocabs)
 	if err != nil {
 		return model.File{}, err
 	}
-	if err := readMarianTraining(f, filepath.Base(path), &r.config); err != nil {
-		return model.File{}, err
-	}
-	decoder, err := readMarianDecoder(f, filepath.Base(path)+".decoder.yml")
+	srcLangs, tgtLangs := releaseLanguages(f)
+	rules, err := preprocessRules(f, srcLangs)
 	if err != nil {
 		return model.File{}, err
 	}
-	src, tgt, joint, err := marianVocabularies(f, decoder.vocabs)
-	if err != nil {
-		return model.File{}, err
+	if len(rules) > 0 {
+		if err := src.rewrite(rules); err != nil {
+			return model.File{}, err
+		}
 	}
-	return r.read(src, tgt, joint, decoder)
+	file, err := r.read(src, tgt, joint, d)
+	file.SrcLang, file.TgtLang = onlyLanguage(srcLangs), onlyLanguage(tgtLangs)
+	return file, err
+}
+
+// findNpz returns the name of the model in f: that of decoder.yml, if it is not "", model.npz, or
+// the only one.
+func findNpz(f folder, listed string) (string, error) {
+	var names []string
+	for name := range f.files {
+		if isNpz(name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range []string{listed, marianFile} {
+		if slices.Contains(names, name) {
+			return name, nil
+		}
+	}
+	if len(names) != 1 {
+		slices.Sort(names)
+		return "", fmt.Errorf("%s: found %d models, *.npz, %.200q, expected one, or a %s that names one of them", f.path, len(names), names[:min(len(names), 3)], marianDecoder)
+	}
+	return names[0], nil
 }
 
 // marianReader reads the arrays of a model.
@@ -102,7 +183,7 @@ func (r *marianReader) readPositions() (tables [2]mat.Matrix) {
 }
 
 // read returns the model with the given vocabularies.
-func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianDecoder) (model.File, error) {
+func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianSearch) (model.File, error) {
 	a := assembly{names: r.naming()}
 	srcName, tgtName := "encoder_Wemb", "decoder_Wemb"
 	if r.tieAll {
@@ -139,9 +220,11 @@ func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianDeco
 		LengthPenalty: model.PenaltyPower, Alpha: decoder.normalize, Search: model.SearchShrinking, UnnormedKeys: r.preNorm && !r.isNew,
 		Beam: decoder.beam, LengthFactor: decoder.lengthFactor,
 	}
+	suppressed := tgt.unnamed
 	if !decoder.allowUnknown {
-		f.Decoding.Suppressed = a.tgt.suppressed([]int32{int32(tgt.unknown)})
+		suppressed = append(suppressed, int32(tgt.unknown))
 	}
+	f.Decoding.Suppressed = a.tgt.suppressed(suppressed)
 	return f, nil
 }
 
@@ -151,7 +234,7 @@ func (r *marianReader) readTable(name string, v *vocabulary) (table, error) {
 	if r.err != nil {
 		return table{}, r.err
 	}
-	if err := v.checkRows(n, fmt.Sprintf("tensor %q of %s", name, r.path)); err != nil {
+	if err := v.setRows(n, fmt.Sprintf("tensor %q of %s", name, r.path)); err != nil {
 		return table{}, err
 	}
 	return table{r.matrix(name, n, r.config.DModel), -1}, r.err

@@ -42,6 +42,7 @@ func ReadMarianHF(dir string) (model.File, error) {
 	if err := r.readVocabularies(); err != nil {
 		return model.File{}, err
 	}
+	r.generation.suppressed = append(r.generation.suppressed, r.tgt.unnamed...)
 	w, err := openHFWeights(f)
 	if err != nil {
 		return model.File{}, err

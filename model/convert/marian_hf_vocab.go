@@ -74,7 +74,7 @@ func (r *hfReader) readVocabulary(name string, size int) (*vocabulary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := v.checkRows(size, hfConfigFile); err != nil {
+	if err := v.setRows(size, hfConfigFile); err != nil {
 		return nil, err
 	}
 	if err := v.find(string(r.tokenizer.EOS), string(r.tokenizer.Unknown)); err != nil {

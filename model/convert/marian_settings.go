@@ -218,6 +218,9 @@ func readMarianTraining(f folder, file string, c *model.Config) error {
 	base, _, _ := strings.Cut(file, ".npz") // also of NAME.npz.best-bleu.npz
 	name := base + ".npz.yml"
 	if !f.has(name) {
+		name = strings.Replace(base, ".model", ".train", 1) + ".log" // of OPUS-MT
+	}
+	if !f.has(name) {
 		return nil
 	}
 	data, err := f.read(name)
@@ -229,6 +232,9 @@ func readMarianTraining(f folder, file string, c *model.Config) error {
 		"label-smoothing": &c.LabelSmoothing,
 	}
 	for line := range strings.Lines(string(data)) {
+		if _, setting, ok := strings.Cut(line, "[config] "); ok { // in a log
+			line = setting
+		}
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		field := fields[key]
 		if field == nil {
@@ -246,8 +252,9 @@ func readMarianTraining(f folder, file string, c *model.Config) error {
 	return nil
 }
 
-// marianDecoder holds the settings of NAME.decoder.yml.
-type marianDecoder struct {
+// marianSearch holds the settings of marianDecoder.
+type marianSearch struct {
+	model        string // name of its file, or ""
 	vocabs       []string
 	normalize    float64
 	lengthFactor float64
@@ -255,10 +262,17 @@ type marianDecoder struct {
 	allowUnknown bool
 }
 
-// readMarianDecoder reads the settings of a decoder. They are Marian's defaults if the file does
-// not exist.
-func readMarianDecoder(f folder, name string) (d marianDecoder, err error) {
+// readMarianDecoder reads the settings of a decoder of the named model, or of the folder's for "".
+// They are Marian's defaults if the file does not exist.
+func readMarianDecoder(f folder, file string) (d marianSearch, err error) {
 	d.beam, d.lengthFactor = 12, 3
+	name := file + "." + marianDecoder
+	if file == "" && f.has(marianFile) {
+		name = marianFile + "." + marianDecoder
+	}
+	if !f.has(name) {
+		name = marianDecoder
+	}
 	if !f.has(name) {
 		return d, nil
 	}
@@ -266,14 +280,16 @@ func readMarianDecoder(f folder, name string) (d marianDecoder, err error) {
 	if err != nil {
 		return d, err
 	}
-	path := f.name(name)
 	if v, ok := values["vocabs"]; ok {
 		if d.vocabs = v.list; len(d.vocabs) != 2 {
-			return d, fmt.Errorf("%s: vocabs: found %d, expected 2, of the source and the target", path, len(d.vocabs))
+			return d, fmt.Errorf("%s: vocabs: found %d, expected 2, of the source and the target", f.name(name), len(d.vocabs))
 		}
 	}
-	if n := len(values["models"].list); n > 1 {
-		return d, fmt.Errorf("%s: models: found %d, expected 1: an ensemble is not one model", path, n)
+	models := values["models"].list
+	if n := len(models); n > 1 {
+		return d, fmt.Errorf("%s: models: found %d, expected 1: an ensemble is not one model", f.name(name), n)
+	} else if n == 1 {
+		d.model = baseName(models[0])
 	}
 	beam, wordPenalty := float64(d.beam), 0.0
 	for _, x := range []struct {
@@ -292,11 +308,11 @@ func readMarianDecoder(f folder, name string) (d marianDecoder, err error) {
 			continue
 		}
 		if *x.to, err = strconv.ParseFloat(v.scalar, 64); err != nil || !(*x.to >= x.least && *x.to <= x.most) {
-			return d, fmt.Errorf("%s: %s: found %.40q, expected %s", path, x.key, v.scalar, x.expected)
+			return d, fmt.Errorf("%s: %s: found %.40q, expected %s", f.name(name), x.key, v.scalar, x.expected)
 		}
 	}
 	if d.beam = int(beam); float64(d.beam) != beam {
-		return d, fmt.Errorf("%s: beam-size: found %v, expected a whole number", path, beam)
+		return d, fmt.Errorf("%s: beam-size: found %v, expected a whole number", f.name(name), beam)
 	}
 	d.allowUnknown = values["allow-unk"].scalar == "true"
 	return d, nil

@@ -19,13 +19,16 @@ func marianVocabularies(f folder, listed []string) (src, tgt *vocabulary, joint 
 	}
 	var names [2]string
 	for i, name := range listed {
-		names[i] = path.Base(strings.ReplaceAll(name, "\\", "/"))
+		names[i] = baseName(name)
 	}
 	if src, err = readMarianVocab(f, names[0], "source"); err == nil {
 		tgt, err = readMarianVocab(f, names[1], "target")
 	}
 	return src, tgt, names[0] == names[1], err
 }
+
+// baseName returns the name of a file without its folder on any system.
+func baseName(name string) string { return path.Base(strings.ReplaceAll(name, "\\", "/")) }
 
 // findSentencePiece returns the names of the SentencePiece models in f, of the source and the
 // target.
@@ -52,9 +55,9 @@ func findSentencePiece(f folder) ([]string, error) {
 	return nil, fmt.Errorf("%s: found %d SentencePiece models, *.spm, expected one, or source.spm and target.spm, or a .decoder.yml beside the model that lists vocabs", f.path, len(names))
 }
 
-// readMarianVocab reads the vocabulary of a side, a SentencePiece model or a YAML file with the
-// SentencePiece model of the side beside it.
-func readMarianVocab(f folder, name, side string) (*vocabulary, error) {
+// readMarianVocab reads the vocabulary of a side: a SentencePiece model, or the tokens in YAML or
+// in lines with the SentencePiece model of the side beside them.
+func readMarianVocab(f folder, name, side string) (v *vocabulary, err error) {
 	switch path.Ext(name) {
 	case ".spm":
 		t, err := readSentencePiece(f, name)
@@ -63,9 +66,35 @@ func readMarianVocab(f folder, name, side string) (*vocabulary, error) {
 		}
 		return vocabularyOfSentencePiece(f.name(name), t)
 	case ".yml", ".yaml":
+		v, err = readYAMLVocab(f, name)
+	case ".vocab", ".txt":
+		data, readErr := f.read(name)
+		if readErr != nil {
+			return nil, readErr
+		}
+		v, err = newVocabulary(f.name(name), tokenLines(string(data)))
 	default:
-		return nil, fmt.Errorf("%s: found a vocabulary of another kind, expected a SentencePiece model, .spm, or YAML, .yml", f.name(name))
+		return nil, fmt.Errorf("%s: found a vocabulary of another kind, expected .spm of SentencePiece, .yml or .vocab", f.name(name))
 	}
+	if err != nil {
+		return nil, err
+	}
+	unknownText := sentencepiece.NewTrainerSpec().UnknownSurface
+	v.unknownText = &unknownText
+	if err := v.find("</s>", "<unk>"); err != nil {
+		return nil, err
+	}
+	if bpe := side + ".bpe"; !f.has(side+".spm") && f.has(bpe) {
+		return nil, fmt.Errorf("%s: found codes of subword-nmt for Moses' tokens, expected %s.spm: releases of OPUS-MT with BPE are not read yet", f.name(bpe), side)
+	}
+	if v.tokenizer, err = readSentencePiece(f, side+".spm"); err != nil {
+		return nil, fmt.Errorf("%w (a list of tokens does not split text into pieces)", err)
+	}
+	return v, nil
+}
+
+// readYAMLVocab reads tokens with their rows.
+func readYAMLVocab(f folder, name string) (*vocabulary, error) {
 	values, err := readYAML(f, name)
 	if err != nil {
 		return nil, err
@@ -78,17 +107,5 @@ func readMarianVocab(f folder, name, side string) (*vocabulary, error) {
 		}
 		rows[token] = int32(row)
 	}
-	v, err := vocabularyOf(f.name(name), rows)
-	if err != nil {
-		return nil, err
-	}
-	unknownText := sentencepiece.NewTrainerSpec().UnknownSurface
-	v.unknownText = &unknownText
-	if err := v.find("</s>", "<unk>"); err != nil {
-		return nil, err
-	}
-	if v.tokenizer, err = readSentencePiece(f, side+".spm"); err != nil {
-		return nil, fmt.Errorf("%w (a vocabulary in YAML does not split text into pieces)", err)
-	}
-	return v, nil
+	return vocabularyOf(f.name(name), rows)
 }

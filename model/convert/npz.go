@@ -19,21 +19,26 @@ const maxNpyHeader = 10000
 // npzFile is an open NumPy archive: a zip file of arrays.
 type npzFile struct {
 	*tensors
-	*zip.ReadCloser
+	io.Closer
 	arrays map[string]*npyArray
 }
 
-// openNpz opens a NumPy archive and reads the headers of its arrays, float16, float32, float64 or
-// bytes. It does not read their elements, which are bounded by the size of the file.
-func openNpz(path string) (*npzFile, error) {
-	z, size, err := openZip(path)
+// openNpz opens a NumPy archive in f and reads the headers of its arrays, float16, float32, float64
+// or bytes. It does not read their elements, which are bounded by the size of the file.
+func openNpz(f folder, name string) (*npzFile, error) {
+	r, size, closer, err := f.open(name)
 	if err != nil {
 		return nil, err
 	}
-	n := &npzFile{newTensors(path, size), z, map[string]*npyArray{}}
+	n := &npzFile{newTensors(f.name(name), size), closer, map[string]*npyArray{}}
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		closer.Close()
+		return nil, n.failFile("%v", err)
+	}
 	for _, entry := range z.File {
 		if err := n.addEntry(entry); err != nil {
-			z.Close()
+			closer.Close()
 			return nil, err
 		}
 	}

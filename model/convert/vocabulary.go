@@ -23,6 +23,7 @@ type vocabulary struct {
 	spellsCodes bool                     // a code >>fra<< has the tokens of its text
 	controls    []int                    // rows of tokens without text, besides those below
 	unknownText *string                  // text of the unknown token; nil: that of the tokenizer
+	unnamed     []int32                  // rows without a token of the source, which are controls
 
 	// Rows of tokens with a meaning, or -1.
 	unknown int
@@ -88,12 +89,43 @@ func (v *vocabulary) row(token string) int {
 	return -1
 }
 
-// checkRows returns an error unless the vocabulary has n tokens.
-func (v *vocabulary) checkRows(n int, what string) error {
-	if len(v.tokens) != n {
+// setRows adds controls for the rows of n that the vocabulary has no tokens for, such as those of a
+// model that was trained further with more. It returns an error for fewer rows.
+func (v *vocabulary) setRows(n int, what string) error {
+	if len(v.tokens) > n {
 		return fmt.Errorf("%s: found %d pieces, expected %d as in %s", v.path, len(v.tokens), n, what)
 	}
+	for row := len(v.tokens); row < n; row++ {
+		token := fmt.Sprintf("<row %d>", row)
+		if v.row(token) >= 0 {
+			return fmt.Errorf("%s: found %q and no piece for row %d of %s, expected one", v.path, token, row, what)
+		}
+		v.tokens, v.index[token] = append(v.tokens, token), row
+		v.controls, v.unnamed = append(v.controls, row), append(v.unnamed, int32(row))
+	}
 	return nil
+}
+
+// rewrite makes the tokenizer apply rules before its own normalization.
+func (v *vocabulary) rewrite(rules []string) (err error) {
+	m := *v.tokenizer.Model()
+	m.Normalizer.Rewrites = rules
+	if v.tokenizer, err = sentencepiece.New(&m); err != nil {
+		return fmt.Errorf("%s: %w", v.path, err)
+	}
+	return nil
+}
+
+// tokenLines returns the tokens of a file with one in each line.
+func tokenLines(text string) []string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	// A carriage return at the end of every line ends the line; otherwise it is part of tokens.
+	if !slices.ContainsFunc(lines, func(s string) bool { return !strings.HasSuffix(s, "\r") }) {
+		for i := range lines {
+			lines[i] = lines[i][:len(lines[i])-1]
+		}
+	}
+	return lines
 }
 
 // isSpecial reports whether a row has a meaning of its own.

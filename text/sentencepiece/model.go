@@ -153,6 +153,11 @@ type NormalizerSpec struct {
 	EscapeWhitespace      bool   `pb:"5,escape_whitespaces"`       // spaces become ▁
 	RuleTSV               string `pb:"6,normalization_rule_tsv"`   // source of the map
 
+	// Rewrites are applied in turn before all else, everywhere in a text: a regular expression
+	// of package regexp that matches no empty text, a tab, and its replacement, in which $1 to
+	// $9 are groups and $$ is $. They are an extension: SentencePiece keeps but ignores them.
+	Rewrites []string `pb:"200,rewrites"`
+
 	message
 }
 

@@ -16,6 +16,7 @@ const (
 
 // Normalizer normalizes text as a NormalizerSpec says. It is safe for concurrent use.
 type Normalizer struct {
+	rewrites    []rewrite
 	chars       charsmap.Map
 	symbols     trie // user-defined symbols, which are copied unchanged
 	dummyPrefix bool
@@ -54,6 +55,9 @@ func newNormalizer(spec *NormalizerSpec, asSuffix bool, userDefined []string) (*
 	if n.chars, err = charsmap.Unmarshal(spec.PrecompiledCharsmap); err != nil {
 		return nil, fmt.Errorf("precompiled_charsmap: %w", err)
 	}
+	if n.rewrites, err = newRewrites(spec.Rewrites); err != nil {
+		return nil, fmt.Errorf("rewrites: %w", err)
+	}
 	n.validUTF8 = utf8.ValidString(n.chars.Texts())
 	var entries []entry
 	for i, s := range userDefined {
@@ -88,6 +92,23 @@ func (n *Normalizer) prefix(s string) (normal string, length int) {
 // byte that it appends the offset in s of the characters that the byte is from, and at the end the
 // offset of the white space that it removes there, or len(s).
 func (n *Normalizer) normalize(dst []byte, offsets *[]int, s string) []byte {
+	if len(n.rewrites) == 0 {
+		return n.replaceChars(dst, offsets, s)
+	}
+	t, origin := rewriteText(n.rewrites, s, offsets != nil)
+	if offsets == nil {
+		return n.replaceChars(dst, nil, t)
+	}
+	start := len(*offsets)
+	dst = n.replaceChars(dst, offsets, t)
+	for i := start; i < len(*offsets); i++ {
+		(*offsets)[i] = origin[(*offsets)[i]]
+	}
+	return dst
+}
+
+// replaceChars is normalize without Rewrites.
+func (n *Normalizer) replaceChars(dst []byte, offsets *[]int, s string) []byte {
 	i := 0 // offset in s of the characters that are not yet normalized
 	if n.trim {
 		for i < len(s) {

@@ -1,0 +1,129 @@
+package sentencepiece
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxRewrites = 1000
+	// maxRewriteGrowth limits the length of a text to this multiple of what it was, plus
+	// minRewritten. A rule that exceeds it is not applied.
+	maxRewriteGrowth = 8
+	minRewritten     = 1 << 10
+)
+
+// rewrite is a rule of NormalizerSpec.Rewrites.
+type rewrite struct {
+	pattern     *regexp.Regexp
+	literal     string // the pattern, or "" if it is not only text
+	replacement []replacementPart
+}
+
+// replacementPart is a group of the match, or text.
+type replacementPart struct {
+	group int // 0: text
+	text  string
+}
+
+// rewritten is a text while rules replace their matches.
+type rewritten struct {
+	text   string
+	origin []int // offset in the first text of each byte and of the end, or nil
+	limit  int   // of the length
+}
+
+// template separates the parts of a replacement.
+var template = regexp.MustCompile(`\$[1-9]|\$\$|[^$]+|\$`)
+
+// newRewrites returns the rules of NormalizerSpec.Rewrites.
+func newRewrites(list []string) (rules []rewrite, err error) {
+	if len(list) > maxRewrites {
+		return nil, fmt.Errorf("found %d rules, expected at most %d", len(list), maxRewrites)
+	}
+	for _, s := range list {
+		pattern, to, ok := strings.Cut(s, "\t")
+		p, err := regexp.Compile(pattern)
+		if err != nil || !ok || !utf8.ValidString(s) || p.MatchString("") {
+			return nil, fmt.Errorf("found rule %.80q, expected a regular expression that matches no empty text, a tab and its replacement", s)
+		}
+		r := rewrite{pattern: p}
+		if literal, complete := p.LiteralPrefix(); complete {
+			r.literal = literal
+		}
+		for _, s := range template.FindAllString(to, -1) {
+			part := replacementPart{text: s}
+			switch {
+			case s == "$$":
+				part.text = "$"
+			case s[0] == '$':
+				if part.group = int(s[len(s)-1] - '0'); len(s) < 2 || part.group > p.NumSubexp() {
+					return nil, fmt.Errorf("found replacement %.80q of rule %.80q, expected $1 to $%d, or $$", to, pattern, p.NumSubexp())
+				}
+			}
+			r.replacement = append(r.replacement, part)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+// rewriteText returns s with the matches of rules replaced, one rule after another, and if wanted
+// the offset in s of each byte of the result and of its end.
+func rewriteText(rules []rewrite, s string, wantOrigin bool) (string, []int) {
+	t := rewritten{text: s, limit: maxRewriteGrowth*len(s) + minRewritten}
+	if wantOrigin {
+		t.origin = make([]int, len(s)+1)
+		for i := range t.origin {
+			t.origin[i] = i
+		}
+	}
+	for i := range rules {
+		if strings.Contains(t.text, rules[i].literal) {
+			t.apply(&rules[i])
+		}
+	}
+	return t.text, t.origin
+}
+
+// apply applies a rule. Text that replaces a match has the offset of its start.
+func (t *rewritten) apply(r *rewrite) {
+	matches := r.pattern.FindAllStringSubmatchIndex(t.text, -1)
+	if matches == nil {
+		return
+	}
+	var out []byte
+	var origin []int
+	keep := func(from, to int) {
+		out = append(out, t.text[from:to]...)
+		if t.origin != nil {
+			origin = append(origin, t.origin[from:to]...)
+		}
+	}
+	last := 0
+	for _, m := range matches {
+		keep(last, m[0])
+		for _, part := range r.replacement {
+			if g := 2 * part.group; part.group > 0 {
+				if m[g] >= 0 {
+					keep(m[g], m[g+1])
+				}
+				continue
+			}
+			out = append(out, part.text...)
+			for i := 0; t.origin != nil && i < len(part.text); i++ {
+				origin = append(origin, t.origin[m[0]])
+			}
+		}
+		last = m[1]
+		if len(out)+len(t.text)-last > t.limit {
+			return
+		}
+	}
+	keep(last, len(t.text))
+	if t.text = string(out); t.origin != nil {
+		t.origin = append(origin, t.origin[len(t.origin)-1])
+	}
+}
