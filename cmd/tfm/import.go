@@ -87,6 +87,9 @@ func (c *importer) run(_ context.Context, args []string) error {
 		return err
 	}
 	c.languages.replace(&file)
+	if err := convert.SetMosesLanguages(&file); err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
 	v, err := tokenizers.Of(source, file.Tokenizers, file.Model.Config)
 	if err != nil {
 		return err
@@ -148,6 +151,9 @@ func describeImport(p *terminal.Progress, file model.File, v vocab.Tokenizers) {
 	}
 	switch t := v.Source.(type) {
 	case *subword.Tokenizer:
+		if t.Chain() != nil {
+			break // raw text
+		}
 		p.Field("text", "words with spaces between them, as a tokenizer such as Moses' writes them; so is the translation")
 	case *sentencepiece.Tokenizer:
 		if t.Model().Trainer.ModelType == sentencepiece.Word {
@@ -167,6 +173,9 @@ func describeTokenizer(t text.Tokenizer) string {
 		kind = "SentencePiece " + t.Model().Trainer.ModelType.String()
 	case *subword.Tokenizer:
 		kind = "subword-nmt BPE"
+		if t.Chain() != nil {
+			kind += ", Moses' rules for " + t.Chain().Settings().Language
+		}
 	}
 	return fmt.Sprintf("%s pieces (%s)", format.Thousands(t.Size()), kind)
 }

@@ -51,7 +51,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"model/torchfile", "model/safetensors"},
 	{"model", "mat layer attn model/safetensors internal/strict"},
 	{"model/decode", "mat layer attn model model/safetensors"},
-	{"model/convert", "mat layer attn text text/bpe text/sentencepiece text/subword text/vocab model model/safetensors model/torchfile internal/strict"},
+	{"model/convert", "mat layer attn text text/bpe text/moses text/sentencepiece text/subword text/vocab model model/safetensors model/torchfile internal/strict"},
 	{"translate", "mat text text/align text/script text/split text/vocab model model/decode"},
 
 	// Training.

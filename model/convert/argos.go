@@ -40,8 +40,8 @@ const (
 // into sentences, are ignored.
 //
 // The length penalty is that of Argos Translate, n^0.2. It replaces unknown tokens of a translation
-// by source words; tfm suppresses them. Text for a bpe.model must be in words with spaces between
-// them, as Moses' tokenizer writes it. Errors and untrusted files are those of ReadCTranslate2;
+// by source words; tfm suppresses them. Text for a bpe.model is normalized and tokenized by Moses'
+// rules, as there. Errors and untrusted files are those of ReadCTranslate2;
 // memory is bounded by 32 times the size of the archive.
 func ReadArgos(path string) (file model.File, err error) {
 	info, err := os.Stat(path)
@@ -90,7 +90,7 @@ func readArgos(f, m folder) (model.File, error) {
 	if tokenizers.path == m.path && !m.has("source.spm") {
 		return model.File{}, fmt.Errorf("%s: found neither sentencepiece.model nor %s", f.path, ct2Codes)
 	}
-	file, err := readCTranslate2(m, tokenizers)
+	file, err := readCTranslate2(m, tokenizers, argosMoses(meta.FromCode, meta.ToCode))
 	if err != nil {
 		return model.File{}, err
 	}

@@ -15,9 +15,11 @@ import (
 //	source.spm, target.spm          SentencePiece
 //	sentencepiece.model, spm.model  SentencePiece, for both sides
 //	bpe.model                       codes of subword-nmt, for words with spaces between them
+//	bpecodes                        codes of fastBPE or subword-nmt from fairseq, for raw text
 //
-// Without these files the tokens of a text are its words with spaces between them. Other files are
-// ignored, such as vmap.txt, which only restricts translations on demand.
+// The tokenizers of fairseq need SetMosesLanguages. Without these files the tokens of a text are
+// its words with spaces between them. Other files are ignored, such as vmap.txt, which only
+// restricts translations on demand.
 //
 // Weights in float16, bfloat16, int16 and int8 become the float32 numbers that CTranslate2
 // multiplies by. The length penalty is CTranslate2's default.
@@ -29,11 +31,12 @@ func ReadCTranslate2(dir string) (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	return readCTranslate2(f, f)
+	return readCTranslate2(f, f, nil)
 }
 
-// readCTranslate2 reads a model in f whose tokenizers are in tokenizers.
-func readCTranslate2(f, tokenizers folder) (model.File, error) {
+// readCTranslate2 reads a model in f whose tokenizers are in tokenizers. m is that of codes in
+// bpe.model, nil for words.
+func readCTranslate2(f, tokenizers folder, m *mosesSides) (model.File, error) {
 	data, err := f.read(ct2File)
 	if err != nil {
 		return model.File{}, err
@@ -42,7 +45,7 @@ func readCTranslate2(f, tokenizers folder) (model.File, error) {
 	if err != nil {
 		return model.File{}, fmt.Errorf("%s: %w", f.name(ct2File), err)
 	}
-	r := ct2Reader{folder: f, tokenizers: tokenizers, binary: b}
+	r := ct2Reader{folder: f, tokenizers: tokenizers, moses: m, binary: b}
 	if r.tensors, err = b.tensors(f.name(ct2File), f.size); err != nil {
 		return model.File{}, err
 	}
@@ -79,6 +82,7 @@ type ct2Options struct {
 type ct2Reader struct {
 	*tensors
 	folder, tokenizers folder
+	moses              *mosesSides // nil for words
 	binary             *ct2Binary
 
 	options  ct2Options

@@ -202,13 +202,11 @@ func (r *ct2Reader) readSides() (err error) {
 		return fmt.Errorf("%s: found one of source.spm and target.spm, expected both", f.path)
 	}
 	if f.has(ct2Codes) {
-		data, err := f.read(ct2Codes)
-		if err != nil {
-			return err
-		}
-		segments := func(v *vocabulary) (side, error) { return v.segments(data, f.name(ct2Codes)) }
-		r.source, r.target, err = sidesOf(r.src, r.tgt, r.joint, segments)
-		return err
+		return r.readSegments(ct2Codes)
+	}
+	if f.has(fairseqCodes) {
+		r.moses = &mosesSides{src: fairseqMoses, tgt: fairseqMoses}
+		return r.readSegments(fairseqCodes)
 	}
 	n := 0
 	for _, token := range r.tgt.tokens {

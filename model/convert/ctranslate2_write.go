@@ -146,6 +146,8 @@ func ct2Tokenizers(t vocab.Tokenizers, encoded map[string][]byte, files *fileSet
 			files.add(ct2Codes, func() ([]byte, error) { return b.Bytes(), err })
 		case *bpe.Tokenizer:
 			files.addJSON(side.json, tokenizerJSON(x, side.names))
+		}
+		if _, ok := side.tokenizer.(*sentencepiece.Tokenizer); !ok {
 			for key, data := range encoded {
 				files.data[ct2Tokenizer+key] = data
 			}

@@ -36,6 +36,7 @@
 //	rules.go                refuses settings that a side does not have
 //	positions.go            recognises tables of sinusoids
 //	vocabulary.go           the vocabularies of a model as tokenizers
+//	moses.go                the rules of Moses around codes of subword-nmt and fastBPE
 //	pieces.go               those whose tokenizer is of SentencePiece
 //	languages.go            the languages that tokens select
 //	names.go                the names of a tokenizer's ids in other systems

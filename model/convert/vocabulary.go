@@ -9,6 +9,7 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/text"
+	"tfm/text/moses"
 	"tfm/text/sentencepiece"
 	"tfm/text/subword"
 )
@@ -167,30 +168,32 @@ func readSentencePiece(f folder, name string) (*sentencepiece.Tokenizer, error) 
 }
 
 // segments maps the rows of v to ids as pieces does. The tokenizer is that of codes, a file of
-// subword-nmt.
-func (v *vocabulary) segments(codes []byte, name string) (side, error) {
+// subword-nmt or fastBPE, for words, or with a chain for raw text.
+func (v *vocabulary) segments(codes []byte, name string, chain *moses.Chain) (side, error) {
 	c, err := subword.ReadCodes(strings.NewReader(string(codes)), name)
 	if err != nil {
 		return side{}, err
 	}
+	s := side{rows: []int{v.pad, v.bos, v.eos, v.unknown}}
 	var entries []subword.Entry
 	for row, token := range v.tokens {
-		if !v.isSpecial(row) {
-			entries = append(entries, subword.Entry{Piece: token, Count: 1})
+		if v.isSpecial(row) {
+			continue
 		}
+		if token == "<unk>" || token == "<s>" || token == "</s>" || token == "<pad>" {
+			s.special = append(s.special, int32(len(s.rows)))
+			for v.row(token) >= 0 {
+				token += "_" // because subword-nmt's has the id of another token
+			}
+		}
+		entries = append(entries, subword.Entry{Piece: token, Count: 1})
+		s.rows = append(s.rows, row)
 	}
 	list, err := subword.NewVocabulary(entries, 0)
 	if err != nil {
 		return side{}, fmt.Errorf("%s: %w", v.path, err)
 	}
-	t := subword.New(c, list)
-	s := side{tokenizer: t, rows: []int{v.pad, v.bos, v.eos, v.unknown}}
-	for id := int32(len(s.rows)); id < int32(t.Size()); id++ {
-		s.rows = append(s.rows, v.row(t.Piece(id)))
-	}
-	if len(s.rows) != len(entries)+4 {
-		return side{}, fmt.Errorf("%s: found a second special token of subword-nmt, expected <unk>, <s>, </s> and <pad> to be those of the model", v.path)
-	}
+	s.tokenizer = subword.NewRaw(c, list, chain)
 	return s, nil
 }
 
