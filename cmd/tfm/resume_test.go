@@ -42,7 +42,7 @@ func smallModel(t *testing.T, steps int) string {
 func TestInterruptedWhileAResumedRunReads(t *testing.T) {
 	args := smallTraining(t)
 	out := args[len(args)-1]
-	args = append(args, "-steps", "3")
+	args = append(args, "-steps", "3", "-set", "beta2=0.99")
 	if code, _, stderr := runHere(t, t.Context(), args...); code != 0 {
 		t.Fatalf("exit code %d:\n%s", code, stderr)
 	}
@@ -53,7 +53,7 @@ func TestInterruptedWhileAResumedRunReads(t *testing.T) {
 	if want := 128 + int(syscall.SIGTERM); code != want {
 		t.Errorf("exit code %d, want %d", code, want)
 	}
-	for _, want := range []string{"interrupted: step 3 is saved in " + filepath.Join(strings.TrimSuffix(out, ".safetensors")+".ckpt", "step-00000003.safetensors") + "; resume with:\n", "-resume\n"} {
+	for _, want := range []string{"interrupted: step 3 is saved in " + filepath.Join(strings.TrimSuffix(out, ".safetensors")+".ckpt", "step-00000003.safetensors") + "; resume with:\n", " -set beta2=0.99 ", "-resume\n"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("it does not say %q:\n%s", want, stderr)
 		}

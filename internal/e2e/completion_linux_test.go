@@ -161,6 +161,8 @@ func TestCompletion(t *testing.T) {
 				{"tfm train -optimizer sg\t", "[train][-optimizer][sgd]"},
 				{"tfm train --schedule cos\t", "[train][--schedule][cosine]"},
 				{"tfm train -resume -optimizer mu\t", "[train][-resume][-optimizer][muon]"},
+				{"tfm train -set norm-k\trms", "[train][-set][norm-kind=rms]"},
+				{"tfm train -set norm-kind=r\t", "[train][-set][norm-kind=rms]"},
 				{"tfm train -src corp\t", "[train][-src][corpus one.txt]"},
 				{"tfm translate -beam 1 oth\t", "[translate][-beam][1][other.txt]"},
 				{"tfm report -run ru\t", "[report][-run][run.ckpt"},

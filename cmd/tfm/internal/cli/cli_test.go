@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -139,6 +140,8 @@ func TestExitCodes(t *testing.T) {
 		{"perform x", func(_ context.Context, args []string) error { return NoArguments(args) }, 2, "prog: unexpected argument \"x\"; run 'prog help perform'\n"},
 		{"perform", failing(errors.New("one\ntwo")), 1, "prog: one; two\n"},
 		{"perform", failing(fmt.Errorf("wrapped: %w", Usagef("-n %d", 3))), 2, "prog: wrapped: -n 3; run 'prog help perform'\n"},
+		{"perform", failing(fmt.Errorf("a: %w", &fs.PathError{Op: "open", Path: "b", Err: fs.ErrNotExist})), 1, "prog: a: b: file does not exist\n"},
+		{"perform", failing(&fs.PathError{Op: "write", Path: "b", Err: fs.ErrPermission}), 1, "prog: write b: permission denied\n"},
 		{"perform", failing(InterruptError{syscall.SIGTERM}), 143, ""},
 		{"help perfor", nothing, 2, "prog: unknown command \"perfor\"; did you mean \"perform\"?\n"},
 		{"help help help", nothing, 2, "prog: found 2 commands, expected one; run 'prog help'\n"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -158,7 +159,7 @@ func (p Program) ExitCode(command string, err error) int {
 	if errors.As(err, &interrupted) {
 		return interrupted.ExitCode()
 	}
-	message := terminal.Printable(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+	message := terminal.Printable(strings.ReplaceAll(strings.TrimSpace(withoutCall(err)), "\n", "; "))
 	var usage UsageError
 	switch {
 	case !errors.As(err, &usage):
@@ -173,4 +174,14 @@ func (p Program) ExitCode(command string, err error) int {
 		fmt.Fprintf(os.Stderr, "%s: %s; run '%s %s'\n", p.Name, message, p.Name, strings.TrimSpace("help "+command))
 	}
 	return 2
+}
+
+// withoutCall returns the text of an error without the name of the system call that did not find or
+// open a file: the text is of the file.
+func withoutCall(err error) string {
+	text := err.Error()
+	if e := new(fs.PathError); errors.As(err, &e) && slices.Contains([]string{"open", "stat", "lstat"}, e.Op) {
+		text = strings.Replace(text, e.Op+" "+e.Path+": ", e.Path+": ", 1)
+	}
+	return text
 }

@@ -66,6 +66,7 @@ func InfoFlags(f *cli.Flags, c *model.Config) {
 	initFlag(f, c)
 	modelFlags(f, c)
 	regularizationFlags(f, c)
+	f.Group(modelGroup)
 	setFlag(f)
 }
 

@@ -85,6 +85,7 @@ func NewRun(f *cli.Flags) *Run {
 	f.Lookup("dropout").Common().Default(chosenDefault)
 	trainingRegularizationFlags(f, &r.Options)
 	modelFlags(f, &r.Config)
+	f.Group("Presets and settings files")
 	setFlag(f)
 	return r
 }
@@ -103,7 +104,6 @@ func setFlag(f *cli.Flags) {
 			g.Setting()
 		}
 	}
-	f.Group("Presets and settings files")
 	f.SetFlag("`name=value` of a setting, from the list at the end; repeat it for more", Actions...)
 }
 
