@@ -79,7 +79,7 @@ func (r *limitedReaderAt) ReadAt(p []byte, offset int64) (int, error) {
 func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 	z, err := zip.NewReader(&limitedReaderAt{r, maxDirectory}, size)
 	if err != nil {
-		return nil, fmt.Errorf("found no file of torch.save: %w", err)
+		return nil, fmt.Errorf("found no file of torch.save, or a truncated one: %w", err)
 	}
 	a := &archive{r: r, size: size, entries: map[string]*zip.File{}}
 	for _, entry := range z.File {

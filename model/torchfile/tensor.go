@@ -129,8 +129,13 @@ func (t *Tensor) Float32s(dst []float32) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	r := reader{Tensor: t, window: make([]byte, 0, windowElements*t.view.elem.size), temp: make([]float32, windowElements)}
-	return r.read(dst, t.view.axes(), t.view.offset)
+	axes := t.view.axes()
+	n := min(windowElements, t.view.storage.bytes()/t.view.elem.size)
+	r := reader{Tensor: t, window: make([]byte, 0, n*t.view.elem.size)}
+	if len(axes) > 1 || axes[0].from != 1 {
+		r.temp = make([]float32, n)
+	}
+	return r.read(dst, axes, t.view.offset)
 }
 
 // windowElements is the number of elements that a reader holds.
@@ -139,9 +144,9 @@ const windowElements = 1 << 16
 // reader reads the elements of a tensor in the order of the file.
 type reader struct {
 	*Tensor
-	window []byte // a part of the storage
-	start  int64  // index of its first element
-	temp   []float32
+	window []byte    // a part of the storage
+	start  int64     // index of its first element
+	temp   []float32 // as many, unless the elements are contiguous
 }
 
 // read sets dst to the elements from index at on, one axis in another.
@@ -158,16 +163,16 @@ func (r *reader) read(dst []float32, axes []axis, at int64) error {
 	for k := max(1, windowElements/a.from); a.n > 0; a.n -= k {
 		k = min(k, a.n)
 		span := (k-1)*a.from + 1
-		values := r.temp[:span]
 		if a.from == 1 && a.to == 1 {
-			values = dst[:span]
-		}
-		if err := r.convert(values, at); err != nil {
-			return err
-		}
-		if a.from != 1 || a.to != 1 {
+			if err := r.convert(dst[:span], at); err != nil {
+				return err
+			}
+		} else {
+			if err := r.convert(r.temp[:span], at); err != nil {
+				return err
+			}
 			for i := range k {
-				dst[i*a.to] = values[i*a.from]
+				dst[i*a.to] = r.temp[i*a.from]
 			}
 		}
 		if at += int64(k * a.from); a.n > k {
