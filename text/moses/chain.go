@@ -43,13 +43,14 @@ func (c *Chain) Words(s string) string {
 func (c *Chain) WordsAt(s string) (words string, at []int32) { return c.words(s, []int32{}) }
 
 func (c *Chain) words(s string, at []int32) (string, []int32) {
-	var l line
-	l.set(s)
+	l := newLine(s)
+	defer l.free()
 	if c.settings.Normalize {
-		c.normalizer.normalize(&l)
+		c.normalizer.normalize(l)
 	}
-	c.tokenizer.tokenize(&l)
+	c.tokenizer.tokenize(l)
 	var b strings.Builder
+	b.Grow(len(s) + len(s)/4)
 	last := int32(0)
 	write := func(c char) {
 		b.WriteRune(c.r)
@@ -71,23 +72,24 @@ func (c *Chain) words(s string, at []int32) (string, []int32) {
 
 // Text returns the text of words with spaces between them.
 func (c *Chain) Text(words string) string {
-	var l line
-	l.set(words)
-	c.detokenizer.detokenize(&l)
+	l := newLine(words)
+	defer l.free()
+	c.detokenizer.detokenize(l)
 	return l.String()
 }
 
 // TextOf returns the text of words in pieces, which one after another are words with spaces between
 // them, and the end in the text of what each piece contributes.
 func (c *Chain) TextOf(pieces []string) (text string, ends []int) {
-	var l line
+	l := newLine("")
+	defer l.free()
 	for i, piece := range pieces {
 		for _, r := range piece {
 			l.chars = append(l.chars, char{r, int32(i)})
 			l.may.add(r)
 		}
 	}
-	c.detokenizer.detokenize(&l)
+	c.detokenizer.detokenize(l)
 	n := 0
 	for _, c := range l.chars {
 		for len(ends) < int(c.at) {

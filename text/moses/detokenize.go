@@ -17,9 +17,9 @@ func NewDetokenizer(language string) *Detokenizer { return &Detokenizer{language
 
 // Detokenize returns the text of words.
 func (d *Detokenizer) Detokenize(words []string) string {
-	var l line
-	l.set(strings.Join(words, " "))
-	d.detokenize(&l)
+	l := newLine(strings.Join(words, " "))
+	defer l.free()
+	d.detokenize(l)
 	return l.String()
 }
 
@@ -60,16 +60,16 @@ func (l *line) joinDashes() {
 }
 
 // unescaped are the names that unescape restores: those of Tokenizer.escape and older ones.
-var unescaped = []rule{
-	{"&bar;", "|"}, {"&#124;", "|"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&bra;", "["}, {"&ket;", "]"}, {"&quot;", `"`}, {"&apos;", "'"}, {"&#91;", "["},
-	{"&#93;", "]"}, {"&amp;", "&"},
-}
+var unescaped = rulesOf(
+	"&bar;", "|", "&#124;", "|", "&lt;", "<", "&gt;", ">", "&bra;", "[", "&ket;", "]", "&quot;", `"`, "&apos;", "'", "&#91;", "[", "&#93;", "]",
+	"&amp;", "&",
+)
 
 // unescape restores escaped characters.
 func (l *line) unescape() {
 	l.rewrite('&', func(i, _ int) int {
 		for _, u := range unescaped {
-			if l.hasAt(i, []rune(u.old)) {
+			if l.hasAt(i, u.old) {
 				end := i + len(u.old)
 				l.write(u.new, l.chars[end-1])
 				return end

@@ -2,6 +2,7 @@ package moses
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -17,6 +18,26 @@ type line struct {
 	chars []char
 	out   []char // of the rule that is being applied
 	may   runeSet
+}
+
+var lines = sync.Pool{New: func() any { return new(line) }}
+
+// newLine returns the line s, whose positions are offsets. Invalid bytes become U+FFFD.
+func newLine(s string) *line {
+	l := lines.Get().(*line)
+	l.chars, l.out, l.may = l.chars[:0], l.out[:0], runeSet{}
+	for i, r := range s {
+		l.chars = append(l.chars, char{r, int32(i)})
+		l.may.add(r)
+	}
+	return l
+}
+
+// free makes l available for other texts.
+func (l *line) free() {
+	if cap(l.chars)+cap(l.out) <= 1<<16 { // memory of longer lines is freed
+		lines.Put(l)
+	}
 }
 
 // runeSet is a superset of the characters that were added to it.
@@ -36,15 +57,6 @@ func (s *runeSet) has(r rune) bool {
 		return s[r>>6]>>(r&63)&1 != 0
 	}
 	return s[2+r>>6&1]>>(r&63)&1 != 0
-}
-
-// set makes l the line s, whose positions are offsets. Invalid bytes become U+FFFD.
-func (l *line) set(s string) {
-	l.chars, l.may = l.chars[:0], runeSet{}
-	for i, r := range s {
-		l.chars = append(l.chars, char{r, int32(i)})
-		l.may.add(r)
-	}
 }
 
 // swap ends a rule: what it wrote is the line.
@@ -79,20 +91,43 @@ func (l *line) rewrite(r rune, match func(i, last int) int) {
 }
 
 // rule replaces a string.
-type rule struct{ old, new string }
+type rule struct {
+	old []rune
+	new string
+}
+
+// rulesOf returns rules that replace the first of each two strings by the second.
+func rulesOf(list ...string) (rules []rule) {
+	for i := 0; i < len(list); i += 2 {
+		rules = append(rules, rule{[]rune(list[i]), list[i+1]})
+	}
+	return rules
+}
 
 // replace applies rules in turn.
 func (l *line) replace(rules []rule) {
 	for _, u := range rules {
-		old := []rune(u.old)
-		l.rewrite(old[0], func(i, _ int) int {
-			if !l.hasAt(i, old) {
+		if !l.mayHave(u.old) {
+			continue
+		}
+		l.rewrite(u.old[0], func(i, _ int) int {
+			if !l.hasAt(i, u.old) {
 				return i
 			}
 			l.write(u.new, l.chars[i])
-			return i + len(old)
+			return i + len(u.old)
 		})
 	}
+}
+
+// mayHave reports false only if l lacks a character of s.
+func (l *line) mayHave(s []rune) bool {
+	for _, r := range s {
+		if !l.may.has(r) {
+			return false
+		}
+	}
+	return true
 }
 
 // hasAt reports whether s is at i.
@@ -116,8 +151,7 @@ func (l *line) run(i int, set func(rune) bool) int {
 	return i
 }
 
-// joinSpaces makes each run of white space one space. Otherwise, with only ASCII spaces, it leaves
-// other white space.
+// joinSpaces makes each run of characters of isSpace one space.
 func (l *line) joinSpaces(isSpace func(rune) bool) {
 	for i := 0; i < len(l.chars); {
 		end := l.run(i, isSpace)
@@ -168,6 +202,7 @@ func (l *line) String() string { return textOf(l.chars) }
 
 func textOf(chars []char) string {
 	var b strings.Builder
+	b.Grow(len(chars))
 	for _, c := range chars {
 		b.WriteRune(c.r)
 	}
@@ -175,6 +210,11 @@ func textOf(chars []char) string {
 }
 
 // isSpace reports whether Python's str.isspace is true.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F }
+func isSpace(r rune) bool {
+	if r < 0x80 {
+		return r == ' ' || r >= '\t' && r <= '\r' || r >= 0x1C && r <= 0x1F
+	}
+	return unicode.IsSpace(r)
+}
 
 func isASCIISpace(r rune) bool { return r == ' ' }

@@ -27,28 +27,30 @@ func NewNormalizer(language string, o NormalizerOptions) *Normalizer {
 
 // Normalize returns s with uniform punctuation.
 func (n *Normalizer) Normalize(s string) string {
-	var l line
-	l.set(s)
-	n.normalize(&l)
+	l := newLine(s)
+	defer l.free()
+	n.normalize(l)
 	return l.String()
 }
 
 // The rules, in the order of their application.
 var (
-	bracketRules = []rule{{"\r", ""}, {"(", " ("}, {")", ") "}}
-	spaceRules   = []rule{
-		{") .", ")."}, {") !", ")!"}, {") :", "):"}, {") ?", ")?"}, {") ;", ");"}, {") ,", "),"}, {"( ", "("}, {" )", ")"},
-	}
-	colonRules     = []rule{{" :", ":"}, {" ;", ";"}}
-	backquoteRules = []rule{{"`", "'"}, {"''", ` " `}}
-	quoteRules     = []rule{{"„", `"`}, {"“", `"`}, {"”", `"`}, {"–", "-"}, {"—", " - "}}
-	singleRules    = []rule{{"´", "'"}, {"‘", "'"}, {"‚", "'"}, {"’", "'"}, {"''", `"`}, {"…", "..."}}
-	frenchRules    = []rule{{"\u00A0«\u00A0", `"`}, {"«\u00A0", `"`}, {"«", `"`}, {"\u00A0»\u00A0", `"`}, {"\u00A0»", `"`}, {"»", `"`}}
-	noBreakRules   = []rule{
-		{"\u00A0%", "%"}, {"nº\u00A0", "nº "}, {"\u00A0:", ":"}, {"\u00A0ºC", " ºC"}, {"\u00A0cm", " cm"}, {"\u00A0?", "?"}, {"\u00A0!", "!"},
-		{"\u00A0;", ";"}, {",\u00A0", ", "},
-	}
+	bracketRules = rulesOf("\r", "", "(", " (", ")", ") ")
+	spaceRules   = rulesOf(
+		") .", ").", ") !", ")!", ") :", "):", ") ?", ")?", ") ;", ");", ") ,", "),", "( ", "(", " )", ")",
+	)
+	colonRules     = rulesOf(" :", ":", " ;", ";")
+	backquoteRules = rulesOf("`", "'", "''", ` " `)
+	quoteRules     = rulesOf("„", `"`, "“", `"`, "”", `"`, "–", "-", "—", " - ")
+	singleRules    = rulesOf("´", "'", "‘", "'", "‚", "'", "’", "'", "''", `"`, "…", "...")
+	frenchRules    = rulesOf("\u00A0«\u00A0", `"`, "«\u00A0", `"`, "«", `"`, "\u00A0»\u00A0", `"`, "\u00A0»", `"`, "»", `"`)
+	noBreakRules   = rulesOf(
+		"\u00A0%", "%", "nº\u00A0", "nº ", "\u00A0:", ":", "\u00A0ºC", " ºC", "\u00A0cm", " cm", "\u00A0?", "?", "\u00A0!", "!",
+		"\u00A0;", ";", ",\u00A0", ", ",
+	)
 )
+
+var quoteCommaRules = rulesOf(`,"`, `",`)
 
 // wideRules are those of replace-unicode-punctuation.perl; 。 and ． also replace the white space
 // after them.
@@ -84,7 +86,7 @@ func (n *Normalizer) normalize(l *line) {
 	case "en":
 		l.quoteAfterComma()
 	case "de", "es", "fr":
-		l.replace([]rule{{`,"`, `",`}})
+		l.replace(quoteCommaRules)
 		l.quoteBeforeStop()
 	}
 	l.joinNumbers(separator)

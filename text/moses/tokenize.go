@@ -1,9 +1,6 @@
 package moses
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Tokenizer separates words and punctuation, as tokenizer.perl of Moses. It is immutable and safe
 // for concurrent use.
@@ -31,9 +28,9 @@ func NewTokenizer(language string, o TokenizerOptions) *Tokenizer {
 
 // Tokenize returns the words of s.
 func (t *Tokenizer) Tokenize(s string) (words []string) {
-	var l line
-	l.set(s)
-	t.tokenize(&l)
+	l := newLine(s)
+	defer l.free()
+	t.tokenize(l)
 	l.words(func(word []char) { words = append(words, textOf(word)) })
 	return words
 }
@@ -54,16 +51,17 @@ func (t *Tokenizer) tokenize(l *line) {
 	l.separateLastApostrophe()
 	l.restoreDots()
 	if !t.options.NoEscape {
-		l.escape()
+		l.replace(escapes)
 	}
 }
 
 // separateSymbols puts spaces around characters that are no part of words.
 func (t *Tokenizer) separateSymbols(l *line) {
 	for _, c := range l.chars {
-		if t.classes.is(c.r, t.word) || strings.ContainsRune(".'`,-", c.r) || isSpace(c.r) {
+		switch {
+		case t.classes.is(c.r, t.word), c.r == '.', c.r == '\'', c.r == '`', c.r == ',', c.r == '-', isSpace(c.r):
 			l.out = append(l.out, c)
-		} else {
+		default:
 			l.out = append(l.out, char{' ', c.at}, c, char{' ', c.at})
 		}
 	}
@@ -89,6 +87,8 @@ const (
 	multi = "MULTI"
 )
 
+var dotRunes, multiRunes = []rune(dot), []rune(multi)
+
 // markDots replaces runs of full stops.
 func (l *line) markDots() {
 	l.rewrite('.', func(i, _ int) int {
@@ -110,12 +110,15 @@ func (l *line) markDots() {
 
 // restoreDots replaces what markDots wrote, and such words of the text, by full stops.
 func (l *line) restoreDots() {
+	if !l.mayHave(multiRunes) {
+		return
+	}
 	l.rewrite('D', func(i, _ int) int {
 		end := i
-		for l.hasAt(end, []rune(dot)) {
+		for l.hasAt(end, dotRunes) {
 			end += len(dot)
 		}
-		if !l.hasAt(end, []rune(multi)) {
+		if !l.hasAt(end, multiRunes) {
 			l.out = append(l.out, l.chars[i:end]...)
 			return end
 		}
@@ -164,6 +167,8 @@ func isNumber(t *classTable, r rune) bool   { return t.is(r, number) }
 func isOther(t *classTable, r rune) bool    { return !t.is(r, alpha|mark|number) }
 func isPlural(_ *classTable, r rune) bool   { return r == 's' }
 
+var apostropheRules = rulesOf("'", " ' ")
+
 var (
 	englishApostrophes = []apostropheRule{
 		{isNoLetter, isNoLetter, " ' "}, {isOther, isLetter, " ' "}, {isLetter, isNoLetter, " ' "}, {isLetter, isLetter, " '"}, {isNumber, isPlural, " '"},
@@ -182,7 +187,7 @@ func (t *Tokenizer) separateApostrophes(l *line) {
 	case "fr", "it":
 		rules = frenchApostrophes
 	default:
-		l.replace([]rule{{"'", " ' "}})
+		l.replace(apostropheRules)
 	}
 	for _, u := range rules {
 		l.rewrite('\'', func(i, last int) int {
@@ -257,18 +262,4 @@ func (l *line) separateLastApostrophe() {
 }
 
 // escapes are the names of the characters with a meaning in Moses' files.
-var escapes = map[rune]string{
-	'&': "&amp;", '|': "&#124;", '<': "&lt;", '>': "&gt;", '\'': "&apos;", '"': "&quot;", '[': "&#91;", ']': "&#93;",
-}
-
-// escape replaces characters by their names.
-func (l *line) escape() {
-	for _, c := range l.chars {
-		if strings.ContainsRune(`&|<>'"[]`, c.r) {
-			l.write(escapes[c.r], c)
-		} else {
-			l.out = append(l.out, c)
-		}
-	}
-	l.swap()
-}
+var escapes = rulesOf("&", "&amp;", "|", "&#124;", "<", "&lt;", ">", "&gt;", "'", "&apos;", `"`, "&quot;", "[", "&#91;", "]", "&#93;")
