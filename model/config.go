@@ -50,7 +50,7 @@ type Config struct {
 	FinalNorm     FinalNorm `json:"final_norm,omitempty"`
 	NormKind      NormKind  `json:"norm_kind,omitempty"`
 	Positions     Positions `json:"positions,omitempty"`
-	FirstPosition int       `json:"first_position,omitempty"`      // of a sentence, 0 or 1
+	FirstPosition int       `json:"first_position,omitempty"`      // of a sentence, 0 to 2 (fairseq)
 	Unscaled      bool      `json:"unscaled_embeddings,omitempty"` // no factor sqrt(d)
 	Biases        Biases    `json:"biases,omitempty"`
 	OutputBias    bool      `json:"output_bias,omitempty"` // bias of the output projection
@@ -220,8 +220,8 @@ func (c Config) Validate() error {
 		return &FieldError{"norm_eps", c.NormEps, "above 0 and below 1"}
 	case c.NormKind == UnbiasedNorm && c.DModel < 2:
 		return &FieldError{"norm_kind", normKinds[c.NormKind], "layer or rms with a d_model of 1: one value has no unbiased deviation"}
-	case c.FirstPosition != 0 && c.FirstPosition != 1:
-		return &FieldError{"first_position", c.FirstPosition, "0 or 1"}
+	case c.FirstPosition < 0 || c.FirstPosition > 2:
+		return &FieldError{"first_position", c.FirstPosition, "0, 1 or 2"}
 	case c.FirstPosition != 0 && c.Positions == Learned:
 		return &FieldError{"first_position", c.FirstPosition, "0 with learned positions: it selects a sinusoid"}
 	case c.DModel%2 != 0 && (c.Positions == Halves || c.Positions == TimingSignal):

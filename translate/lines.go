@@ -24,6 +24,10 @@ type LineOptions struct {
 	// of all.
 	PrefixOf func(text.Line) string
 
+	// LanguagesOf, if not nil, returns the languages of a line, in the place of From and To
+	// unless they are "".
+	LanguagesOf func(text.Line) (from, to string)
+
 	// Number, if not nil, returns the number that selects the draws of a line, for example one
 	// that stays with the line when lines are reordered. The default is Decode.First for
 	// the first line that is not blank, and one more for each further one.
@@ -71,7 +75,7 @@ type Line struct {
 //
 // An error of the stream or of ctx is yielded without lines, after all lines before it, and ends
 // the sequence. The goroutines end with the sequence, the reading one when its pending read
-// returns. The functions Text, PrefixOf and Number run on the reading goroutine, in order. For
+// returns. The functions Text, PrefixOf, LanguagesOf and Number run on the reading goroutine, in order. For
 // Options.Concurrent, Lines is one call while it has lines to translate.
 func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error], o LineOptions) iter.Seq2[[]Line, error] {
 	o.Batch, o.Decode = cmp.Or(o.Batch, 256), cmp.Or(o.Decode, t.defaults)
@@ -166,6 +170,10 @@ func (s *lineStream) read(lines iter.Seq2[text.Line, error]) {
 		request.Texts, request.Prefixes = []string{line.Text}, nil
 		if s.options.PrefixOf != nil {
 			request.Prefix, _ = text.OneLine(s.options.PrefixOf(line), nil)
+		}
+		if s.options.LanguagesOf != nil {
+			from, to := s.options.LanguagesOf(line)
+			request.From, request.To = cmp.Or(from, request.From), cmp.Or(to, request.To)
 		}
 		if s.options.Text != nil {
 			request.Texts[0] = s.options.Text(line)

@@ -19,6 +19,7 @@ import (
 func alignHeadsCommand(f *cli.Flags) cli.Action {
 	var c alignHeads
 	c.model.PathFlag(f)
+	c.model.LanguageFlags(f)
 	c.corpus = filter.CorpusFlags(f)
 	f.StringVar(&c.out, "o", "", "model `file` to write")
 	f.BoolVar(&c.force, "force", false, "replace an existing model")

@@ -25,6 +25,7 @@ import (
 func evalCommand(f *cli.Flags) cli.Action {
 	c := evaluation{given: f.Given}
 	c.model.PathFlag(f)
+	c.model.LanguageFlags(f)
 	f.StringVar(&c.src, "src", "", "`file` of source sentences, one a line")
 	c.scores = scoring.Flags(f)
 	f.StringVar(&c.out, "o", "", "`file` to write the translations to")
@@ -110,7 +111,7 @@ func (c *evaluation) translate(ctx context.Context, t *translate.Translator, src
 		texts := srcs[len(hyps):min(len(hyps)+batch, len(srcs))]
 		results, err := t.Do(ctx, translate.Request{Texts: texts, Decode: *c.search})
 		if err != nil {
-			return nil, err
+			return nil, translator.LanguageError(err)
 		}
 		for _, r := range results {
 			hyps = append(hyps, r.Best())

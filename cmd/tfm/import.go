@@ -118,7 +118,7 @@ func (c *importer) run(_ context.Context, args []string) error {
 // describeFormat names a format of package convert.
 func describeFormat(format string) string {
 	return cmp.Or(map[string]string{
-		"marian-hf": "Hugging Face Marian", "ctranslate2": "CTranslate2", "argos": "Argos Translate", "marian": "Marian", "pytorch": "torch.nn.Transformer",
+		"marian-hf": "Hugging Face Marian", "m2m-hf": "Hugging Face M2M-100", "ctranslate2": "CTranslate2", "argos": "Argos Translate", "marian": "Marian", "pytorch": "torch.nn.Transformer",
 	}[format], format)
 }
 
@@ -129,11 +129,7 @@ func describeImport(p *terminal.Progress, file model.File, v vocab.Tokenizers) {
 		text, _ := v.MarshalText()
 		return string(text)
 	}
-	languages := fmt.Sprintf("%s to %s", cmp.Or(file.SrcLang, "unknown"), cmp.Or(file.TgtLang, "unknown"))
-	if file.SrcLang == "" || file.TgtLang == "" {
-		languages += "; -src-lang and -tgt-lang record them"
-	}
-	p.Field("languages", "%s", languages)
+	p.Field("languages", "%s", describeLanguages(c, file.SrcLang, file.TgtLang))
 	p.Field("model", "%d + %d layers, d_model %d, d_ff %d, %s, %s-norm, %s, sentences of up to %s tokens", c.EncoderLayers, c.DecoderLayers, c.DModel, c.DFF,
 		format.Count(c.Heads, "head"), name(c.Norm), name(c.Activation), format.Thousands(c.MaxLen))
 	vocabulary := fmt.Sprintf("%s of the source, %s of the target", describeTokenizer(v.Source), describeTokenizer(v.Target))
@@ -141,14 +137,6 @@ func describeImport(p *terminal.Progress, file model.File, v vocab.Tokenizers) {
 		vocabulary = describeTokenizer(v.Source)
 	}
 	p.Field("vocabulary", "%s", vocabulary)
-	if list := targetTokens(v.Source); len(list) > 0 {
-		const shown = 8
-		more := ""
-		if len(list) > shown {
-			more = fmt.Sprintf(" and %d more", len(list)-shown)
-		}
-		p.Field("targets", "the model has several target languages: begin every source sentence with one of %s%s", strings.Join(list[:min(shown, len(list))], " "), more)
-	}
 	switch t := v.Source.(type) {
 	case *subword.Tokenizer:
 		if t.Chain() != nil {
@@ -165,6 +153,27 @@ func describeImport(p *terminal.Progress, file model.File, v vocab.Tokenizers) {
 	}
 }
 
+// describeLanguages returns the languages of a model, and the flags that choose them.
+func describeLanguages(c model.Config, src, tgt string) string {
+	side := func(l model.Languages, known, flag string) string {
+		list := l.List()
+		if len(list) == 0 {
+			return cmp.Or(known, "unknown")
+		}
+		const shown = 8
+		text := l.Codes()
+		if len(list) > shown {
+			text = model.FormatLanguages(list[:shown]).Codes() + fmt.Sprintf(" and %d more", len(list)-shown)
+		}
+		return fmt.Sprintf("one of %s (%s)", text, flag)
+	}
+	text := side(c.SrcLanguages, src, "-from") + " to " + side(c.TgtLanguages, tgt, "-to")
+	if c.SrcLanguages == "" && src == "" || c.TgtLanguages == "" && tgt == "" {
+		text += "; -src-lang and -tgt-lang record them"
+	}
+	return text
+}
+
 // describeTokenizer returns the size and the kind of a tokenizer.
 func describeTokenizer(t text.Tokenizer) string {
 	kind := "byte-level BPE"
@@ -178,15 +187,4 @@ func describeTokenizer(t text.Tokenizer) string {
 		}
 	}
 	return fmt.Sprintf("%s pieces (%s)", format.Thousands(t.Size()), kind)
-}
-
-// targetTokens returns the pieces that name a target language, such as >>fra<< in OPUS-MT.
-func targetTokens(t text.Tokenizer) (list []string) {
-	for id := range int32(t.Size()) {
-		piece := t.Piece(id)
-		if len(piece) > 4 && strings.HasPrefix(piece, ">>") && strings.HasSuffix(piece, "<<") {
-			list = append(list, piece)
-		}
-	}
-	return list
 }

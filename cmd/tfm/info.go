@@ -254,6 +254,7 @@ func (h *header) layers(c model.Config) {
 	h.row("norm", normInfo(c))
 	h.row("positions", positions)
 	h.row("source", unlessZero("%s", c.Source.Description()))
+	h.row("target", map[bool]string{true: "its language first"}[c.TargetBegins])
 	h.row("embeddings", fmt.Sprintf("%s, tied: %s, %s", scale, c.Tie, output))
 }
 
@@ -291,6 +292,8 @@ func (h *header) translating(m model.Header, list *model.Shortlist) {
 	if m.SrcLang != "" || m.TgtLang != "" {
 		h.row("languages", fmt.Sprintf("%s to %s", cmp.Or(m.SrcLang, "unknown"), cmp.Or(m.TgtLang, "unknown")))
 	}
+	h.row("-from", unlessZero("one of %s", c.SrcLanguages.Codes()))
+	h.row("-to", unlessZero("one of %s", c.TgtLanguages.Codes()))
 }
 
 // normInfo describes the norms and their places.

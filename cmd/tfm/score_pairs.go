@@ -21,6 +21,7 @@ import (
 func scorePairsCommand(f *cli.Flags) cli.Action {
 	c := pairScorer{given: f.Given}
 	c.model.PathFlag(f)
+	c.model.LanguageFlags(f)
 	f.StringVar(&c.src, "src", "", "`file` of sources, one a line")
 	f.StringVar(&c.tgt, "tgt", "", "`file` of their translations")
 	c.form = filter.PairFlags(f)
@@ -154,7 +155,7 @@ func (w *pairWriter) writeBatch(ctx context.Context, out io.Writer, t *translate
 	}
 	scores, err := t.ScorePairs(ctx, pairs)
 	if err != nil {
-		return err
+		return translator.LanguageError(err)
 	}
 	for i := range lines {
 		w.add(out, &lines[i], &scores[i])

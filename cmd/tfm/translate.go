@@ -27,6 +27,7 @@ import (
 func translateCommand(f *cli.Flags) cli.Action {
 	c := translation{given: f.Given}
 	c.model.PathFlag(f)
+	c.model.LanguageFlags(f)
 	c.search = settings.SearchFlags(f, decode.DefaultOptions().Beam)
 	f.IntVar(&c.search.NBest, "nbest", 0, "list the N best translations of each line with their scores; limit -beam, or 64 with -sample")
 	f.Group("Input")
@@ -52,7 +53,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	c.model.Int8Flag(f)
 	c.model.ShortlistFlag(f)
 	cli.ThreadsFlag(f, &c.model.Threads)
-	for _, name := range []string{"model", "o", "beam", "nbest", "scores", "column", "json", "split", "int8", "threads"} {
+	for _, name := range []string{"model", "to", "o", "beam", "nbest", "scores", "column", "json", "split", "int8", "threads"} {
 		f.Lookup(name).Common()
 	}
 	return c.run
@@ -156,7 +157,7 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 	} else {
 		err = answers.write(out, t.Lines(ctx, lines, o), prompt)
 	}
-	return cmp.Or(err, done())
+	return cmp.Or(translator.LanguageError(err), done())
 }
 
 // options returns the request that the flags make of t, the open model. The caller calls done after
@@ -168,11 +169,17 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 	c.search.TokenScores, c.search.Alternatives = c.answer.TokenScores, c.answer.Alternatives
 	c.search.NoScore = !c.answer.Scores && !c.answer.NBest // for greedy search
 	c.answer.TokenText = t.Tokenizers().Target.Bytes
+	if config := t.Config(); config.SrcLanguages+config.TgtLanguages != "" {
+		c.answer.CheckLanguages = t.CheckLanguages
+	}
 	o = translate.LineOptions{Request: translate.Request{Decode: *c.search, MaxSource: c.maxSource}, Batch: c.batch}
 	o.Attention, o.Tokens = c.answer.Align != "", c.answer.NeedsTokens()
 	o.Text = func(l text.Line) string { s, _, _ := format.Parse(l.Text); return s }
 	if c.form.Key != "" {
 		o.Number = func(l text.Line) uint64 { _, key, _ := format.Parse(l.Text); return filter.Number(key) }
+	}
+	if c.form.JSON && c.answer.CheckLanguages != nil {
+		o.LanguagesOf = func(l text.Line) (from, to string) { return filter.LineLanguages(l.Text) }
 	}
 	c.sentences.Apply(&o)
 	if err := c.terms.Apply(&o, t); err != nil {

@@ -23,6 +23,7 @@ var formats = []format{
 	{"ctranslate2", func(path string, isDir bool) bool { return isDir && isFile(path, ct2File) }, ReadCTranslate2, WriteCTranslate2},
 	{"argos", isArgos, ReadArgos, WriteArgos},
 	{"marian-hf", isMarianHF, ReadMarianHF, WriteMarianHF},
+	{"m2m-hf", isM2M, ReadM2M, nil},
 	{"marian", isMarian, ReadMarian, nil},
 	{"pytorch", nil, nil, WritePyTorch},
 }

@@ -21,6 +21,7 @@
 //	marian_hf_vocab.go      their vocabularies
 //	marian_hf_write.go      models for MarianMTModel
 //	marian_generation.go    their settings of beam search
+//	m2m.go                  models of transformers' M2M100ForConditionalGeneration, NLLB-200, read
 //	pytorch.go              models for torch.nn.Transformer; pytorch.py loads them
 //
 // What they share:

@@ -20,8 +20,8 @@ func positionsOf(table mat.Matrix, tolerance float64) (kind model.Positions, fir
 		if d%2 != 0 && c.kind != model.Interleaved {
 			continue
 		}
-		waves := c.waves(table.Rows+1, d)
-		for first := range 2 {
+		waves := c.waves(table.Rows+2, d)
+		for first := range 3 {
 			if isClose(table, waves.RowRange(first, first+table.Rows), tolerance) {
 				return c.kind, first
 			}

@@ -70,6 +70,9 @@ func (f objects) Parse(line string) (s, key string, err error) {
 	if s, err = textField(fields, f.text); err == nil && !f.breaks {
 		s, _ = text.OneLine(s, nil)
 	}
+	if err == nil && f.CheckLanguages != nil {
+		err = f.CheckLanguages(languagesIn(fields))
+	}
 	if err != nil || f.key == "" {
 		return s, "", err
 	}
@@ -84,6 +87,28 @@ func (f objects) Parse(line string) (s, key string, err error) {
 		err = fmt.Errorf("field %q is %s, expected a string or a number", f.key, kind(raw))
 	}
 	return s, key, err
+}
+
+// The fields of an object that name its languages, in a model of several.
+const (
+	fromField = "from"
+	toField   = "to"
+)
+
+// languagesIn returns the languages of an object, "" for those that it does not name.
+func languagesIn(fields map[string]json.RawMessage) (from, to string) {
+	from, _ = textField(fields, fromField)
+	to, _ = textField(fields, toField)
+	return from, to
+}
+
+// LineLanguages returns the languages that a JSON object names, "" for those that it does not.
+func LineLanguages(line string) (from, to string) {
+	fields, err := objectFields(line)
+	if err != nil {
+		return "", ""
+	}
+	return languagesIn(fields)
 }
 
 // textField returns a field that is a string.

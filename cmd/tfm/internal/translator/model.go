@@ -9,6 +9,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/settings"
+	"tfm/model"
 	"tfm/model/decode"
 	"tfm/train"
 	"tfm/translate"
@@ -20,11 +21,18 @@ type Model struct {
 	Threads   int
 	Int8      bool // round the weights to 8 bits
 	Shortlist bool // search with the shortlist of the model
+	From, To  string
 }
 
 // PathFlag declares -model.
 func (m *Model) PathFlag(f *cli.Flags) {
 	f.StringVar(&m.Path, "model", settings.DefaultModel, "model `file`")
+}
+
+// LanguageFlags declares -from and -to.
+func (m *Model) LanguageFlags(f *cli.Flags) {
+	f.StringVar(&m.To, "to", "", "`language` to translate to, in a model of several ('tfm info' lists them): as the model spells it, or a code such as fr, fra or pt-BR")
+	f.StringVar(&m.From, "from", "", "`language` of the input, in a model of several")
 }
 
 // Int8Flag declares -int8.
@@ -42,7 +50,17 @@ func (m *Model) Open() (*translate.Translator, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	return translate.Open(m.Path, translate.Options{Threads: m.Threads, Int8: m.Int8})
+	t, err := translate.Open(m.Path, translate.Options{Threads: m.Threads, Int8: m.Int8, From: m.From, To: m.To})
+	return t, LanguageError(err)
+}
+
+// LanguageError returns the error of a language with the name of its flag, and other errors as they
+// are.
+func LanguageError(err error) error {
+	if e := new(model.FieldError); errors.As(err, &e) && (e.Field == "from" || e.Field == "to") {
+		return settings.Error(e)
+	}
+	return err
 }
 
 // Check reports a missing model file, or a folder of checkpoints in its place, and how to get a
