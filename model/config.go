@@ -50,7 +50,7 @@ type Config struct {
 	FinalNorm     FinalNorm `json:"final_norm,omitempty"`
 	NormKind      NormKind  `json:"norm_kind,omitempty"`
 	Positions     Positions `json:"positions,omitempty"`
-	FirstPosition int       `json:"first_position,omitempty"`      // of a sentence, 0 to 2 (fairseq)
+	FirstPosition int       `json:"first_position,omitempty"`      // of a sentence, 0 to 2
 	Unscaled      bool      `json:"unscaled_embeddings,omitempty"` // no factor sqrt(d)
 	Biases        Biases    `json:"biases,omitempty"`
 	OutputBias    bool      `json:"output_bias,omitempty"` // bias of the output projection

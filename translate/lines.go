@@ -75,8 +75,8 @@ type Line struct {
 //
 // An error of the stream or of ctx is yielded without lines, after all lines before it, and ends
 // the sequence. The goroutines end with the sequence, the reading one when its pending read
-// returns. The functions Text, PrefixOf, LanguagesOf and Number run on the reading goroutine, in order. For
-// Options.Concurrent, Lines is one call while it has lines to translate.
+// returns. The functions Text, PrefixOf, LanguagesOf and Number run on the reading goroutine, in
+// order. For Options.Concurrent, Lines is one call while it has lines to translate.
 func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error], o LineOptions) iter.Seq2[[]Line, error] {
 	o.Batch, o.Decode = cmp.Or(o.Batch, 256), cmp.Or(o.Decode, t.defaults)
 	return func(yield func([]Line, error) bool) {

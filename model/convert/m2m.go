@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"tfm/model"
-	"tfm/model/safetensors"
 	"tfm/text/sentencepiece"
 )
 
@@ -26,9 +25,9 @@ const (
 )
 
 // ReadM2M reads a folder of transformers' M2M100ForConditionalGeneration, which is M2M-100 or
-// NLLB-200: config.json, generation_config.json if it exists, model.safetensors,
-// sentencepiece.bpe.model, vocab.json of M2M-100, and the files that list the tokens of languages,
-// special_tokens_map.json, tokenizer_config.json and tokenizer.json, those that exist.
+// NLLB-200: config.json, generation_config.json if it exists, the weights as ReadMarianHF reads
+// them, sentencepiece.bpe.model, vocab.json of M2M-100, and those that exist of the files that list
+// the tokens of languages: special_tokens_map.json, tokenizer_config.json and tokenizer.json.
 //
 // A source has the token of its language before the text, or after it with legacy_behaviour, and a
 // target begins with that of its language. No language is assumed, except that of the target with
@@ -46,19 +45,12 @@ func ReadM2M(dir string) (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	if !f.has(hfModelFile) {
-		if err := checkPickle(dir); err != nil {
-			return model.File{}, err
-		}
-	}
-	s, err := safetensors.Open(f.name(hfModelFile))
+	w, err := openHFWeights(f)
 	if err != nil {
 		return model.File{}, err
 	}
-	defer s.Close()
-	if r.t, err = safetensorsTensors(f.name(hfModelFile), s); err != nil {
-		return model.File{}, err
-	}
+	defer w.close()
+	r.t = w.tensors
 	return r.read(v)
 }
 
@@ -207,8 +199,8 @@ func m2mCode(token string) string {
 	return cmp.Or(found[1], found[2])
 }
 
-// readLanguages returns the tokens of languages, the first of which has row first. It compares the
-// rows with those that the files of the tokenizer name.
+// readLanguages returns the tokens of languages, whose rows begin at first. It compares the rows
+// with those that the files of the tokenizer name.
 func (r *m2mReader) readLanguages(first int) (languages []string, err error) {
 	var full struct {
 		Added []struct {
@@ -286,7 +278,7 @@ func (r *m2mReader) read(v *vocabulary) (model.File, error) {
 		c.Source = model.FromLast
 	}
 	for _, stack := range []string{"encoder", "decoder"} {
-		r.t.skip("model." + stack + ".embed_positions.weights") // computed from the configuration
+		r.t.skip("model." + stack + ".embed_positions.weights") // sinusoids, from older versions
 	}
 	a.config = c
 	f, err := r.t.assemble(&a)

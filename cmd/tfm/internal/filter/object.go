@@ -71,7 +71,9 @@ func (f objects) Parse(line string) (s, key string, err error) {
 		s, _ = text.OneLine(s, nil)
 	}
 	if err == nil && f.CheckLanguages != nil {
-		err = f.CheckLanguages(languagesIn(fields))
+		if err = f.CheckLanguages(languagesIn(fields)); err != nil {
+			s = ""
+		}
 	}
 	if err != nil || f.key == "" {
 		return s, "", err

@@ -40,7 +40,7 @@ func modelFlags(f *cli.Flags, c *model.Config) {
 		"  halves         sines, then cosines\n"+
 		"  tensor2tensor  halves with rates 10000^(-i/(d/2-1))\n"+
 		"  learned        limits sentences to the longest in training").Choices(names[model.Positions]()...).Default(byPreset)
-	f.IntVar(&c.FirstPosition, "first-position", c.FirstPosition, "first position of a sentence, 0 or 1")
+	f.IntVar(&c.FirstPosition, "first-position", c.FirstPosition, "first position of a sentence, 0, 1 or 2")
 	f.Var((*cli.NotValue)(&c.Unscaled), "scale-embeddings", "multiply embeddings by sqrt(d)")
 }
 

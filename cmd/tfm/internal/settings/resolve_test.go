@@ -337,7 +337,7 @@ func TestErrorNamesFlags(t *testing.T) {
 		func(c *model.Config) { c.DModel = 0 }, func(c *model.Config) { c.Biases = 9 }, func(c *model.Config) { c.Init = 9 },
 		func(c *model.Config) { c.Smoothing, c.LabelSmoothing = model.SmoothAll, 0 }, func(c *model.Config) { c.Tie = "x is y" },
 		func(c *model.Config) { c.NormKind = 9 }, func(c *model.Config) { c.Activation = 9 }, func(c *model.Config) { c.DK = -1 },
-		func(c *model.Config) { c.FinalNorm = 9 }, func(c *model.Config) { c.FFDropout = 2 }, func(c *model.Config) { c.FirstPosition = 2 },
+		func(c *model.Config) { c.FinalNorm = 9 }, func(c *model.Config) { c.FFDropout = 2 }, func(c *model.Config) { c.FirstPosition = 3 },
 	} {
 		changed := c
 		change(&changed)

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A model of many languages translates between those of -from and -to, or of an object or a text,
+// and lists them if one is missing or unknown.
+func TestTranslateBetweenLanguages(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	model := filepath.Join(dir, "nllb.safetensors")
+	code, _, stderr := runHere(t, ctx, "import", "-o", model, "../../model/convert/testdata/m2m-nllb")
+	if code != 0 || !strings.Contains(stderr, "ace_Arab") || !strings.Contains(stderr, "and 194 more (-to)") {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	if _, stdout, _ := runHere(t, ctx, "info", model); !strings.Contains(stdout, "fra_Latn") || !strings.Contains(stdout, "its language, text, EOS") {
+		t.Errorf("info: %s", stdout)
+	}
+	input := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	translate := func(args ...string) (code int, stdout, stderr string) {
+		return runHere(t, ctx, append([]string{"translate", "-beam", "1", "-model", model}, args...)...)
+	}
+	plain := input("plain", "buna ga ki deni bure roda!\n")
+	_, want, _ := translate("-from", "en", "-to", "fr", plain)
+	if _, got, _ := translate("-from", "eng_Latn", input("coded", ">>fra<< buna ga ki deni bure roda!\n")); got != want || strings.TrimSpace(want) == "" {
+		t.Errorf("%q with the code in the text, want %q", got, want)
+	}
+	objects := input("json", `{"text": "buna ga ki deni bure roda!", "from": "en", "to": "fr"}
+{"text": "buna ga ki deni bure roda!", "from": "en", "to": "klingon"}
+`)
+	code, got, stderr := translate("-json", "-to", "de", objects)
+	if code != 1 || !strings.Contains(got, `"translation":"`+strings.TrimSpace(want)) || strings.Count(got, "klingon") < 2 || strings.Count(got, "\n") != 2 {
+		t.Errorf("exit %d, %q, %s, want the translation %q and an error", code, got, stderr, want)
+	}
+	for _, args := range [][]string{{"-to", "fr", plain}, {"-from", "en", plain}, {"-from", "en", "-to", "xx", plain}} {
+		code, stdout, stderr := translate(args...)
+		if code != 2 || stdout != "" || !strings.Contains(stderr, "expected one of the languages ace_Arab") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: exit %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}
