@@ -58,7 +58,7 @@ func TestConfigValidate(t *testing.T) {
 		{func(c *Config) { c.Init = 9 }, "start is 9, expected one of xavier, pytorch"},
 		{func(c *Config) { c.FFDropout = 1 }, "ff_dropout is 1, expected at least 0 and below 1"},
 		{func(c *Config) { c.AttentionDropout = -1 }, "attention_dropout is -1"},
-		{func(c *Config) { c.FirstPosition = 2 }, "first_position is 2, expected 0 or 1"},
+		{func(c *Config) { c.FirstPosition = 3 }, "first_position is 3, expected 0, 1 or 2"},
 		{func(c *Config) { c.FirstPosition, c.Positions = 1, Learned }, "first_position is 1, expected 0 with learned positions"},
 		{func(c *Config) { c.DModel, c.Heads, c.Positions = 15, 1, TimingSignal }, "d_model is 15, expected an even number with positions in two halves"},
 		{func(c *Config) { c.DModel, c.Heads, c.NormKind = 1, 1, UnbiasedNorm }, `norm_kind is "unbiased", expected layer or rms with a d_model of 1`},
