@@ -78,8 +78,6 @@ func readArgos(f, m folder) (model.File, error) {
 	switch {
 	case meta.Type != "" && meta.Type != "translate":
 		return model.File{}, fmt.Errorf("%s: found a package of type %.40q, expected translate", f.name(argosFile), meta.Type)
-	case meta.TargetPrefix != "":
-		return model.File{}, fmt.Errorf("%s: found target_prefix %.40q, a token that translations begin with, which this program does not have", f.name(argosFile), meta.TargetPrefix)
 	case len(meta.FromCodes) > 1 || len(meta.ToCodes) > 1:
 		return model.File{}, fmt.Errorf("%s: found several languages on a side, expected one", f.name(argosFile))
 	}
@@ -90,7 +88,7 @@ func readArgos(f, m folder) (model.File, error) {
 	if tokenizers.path == m.path && !m.has("source.spm") {
 		return model.File{}, fmt.Errorf("%s: found neither sentencepiece.model nor %s", f.path, ct2Codes)
 	}
-	file, err := readCTranslate2(m, tokenizers, argosMoses(meta.FromCode, meta.ToCode))
+	file, err := readCTranslate2(m, tokenizers, ct2Package{argosMoses(meta.FromCode, meta.ToCode), meta.TargetPrefix, meta.ToCode})
 	if err != nil {
 		return model.File{}, err
 	}

@@ -111,7 +111,6 @@ func TestReadArgosRefuses(t *testing.T) {
 		"bomb":             {archiveOf(t, meta, spm, bomb), `found "x/model/model.bin" of 16777216 bytes, expected at most`},
 		"metadata":         {archiveOf(t, [2]string{"metadata.json", "["}), `metadata.json: unexpected end of JSON input`},
 		"type":             {archiveOf(t, [2]string{"metadata.json", `{"type": "sbd"}`}), `found a package of type "sbd", expected translate`},
-		"prefix":           {archiveOf(t, [2]string{"metadata.json", `{"target_prefix": "__de__"}`}), `found target_prefix "__de__"`},
 		"languages":        {archiveOf(t, [2]string{"metadata.json", `{"to_codes": ["de", "fr"]}`}), `found several languages on a side`},
 		"no tokenizer":     {archiveOf(t, meta, bin), `found neither sentencepiece.model nor bpe.model`},
 		"no model":         {archiveOf(t, meta, spm), `model.bin: file does not exist`},

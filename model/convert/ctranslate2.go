@@ -14,6 +14,7 @@ import (
 //
 //	source.spm, target.spm          SentencePiece
 //	sentencepiece.model, spm.model  SentencePiece, for both sides
+//	sentencepiece.bpe.model         likewise, of M2M-100 and NLLB-200
 //	bpe.model                       codes of subword-nmt, for words with spaces between them
 //	bpecodes                        codes of fastBPE or subword-nmt from fairseq, for raw text
 //
@@ -31,12 +32,17 @@ func ReadCTranslate2(dir string) (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	return readCTranslate2(f, f, nil)
+	return readCTranslate2(f, f, ct2Package{})
 }
 
-// readCTranslate2 reads a model in f whose tokenizers are in tokenizers. m is that of codes in
-// bpe.model, nil for words.
-func readCTranslate2(f, tokenizers folder, m *mosesSides) (model.File, error) {
+// ct2Package is what a package says of the model in it.
+type ct2Package struct {
+	moses        *mosesSides // of codes in bpe.model, nil for words
+	prefix, code string      // token that every target begins with, "" for none, and its language
+}
+
+// readCTranslate2 reads a model in f whose tokenizers are in tokenizers.
+func readCTranslate2(f, tokenizers folder, p ct2Package) (model.File, error) {
 	data, err := f.read(ct2File)
 	if err != nil {
 		return model.File{}, err
@@ -45,11 +51,11 @@ func readCTranslate2(f, tokenizers folder, m *mosesSides) (model.File, error) {
 	if err != nil {
 		return model.File{}, fmt.Errorf("%s: %w", f.name(ct2File), err)
 	}
-	r := ct2Reader{folder: f, tokenizers: tokenizers, moses: m, binary: b}
+	r := ct2Reader{folder: f, tokenizers: tokenizers, ct2Package: p, binary: b}
 	if r.tensors, err = b.tensors(f.name(ct2File), f.size); err != nil {
 		return model.File{}, err
 	}
-	for _, step := range []func() error{r.readOptions, r.readVocabularies, r.readConfig, r.readSides} {
+	for _, step := range []func() error{r.readOptions, r.readVocabularies, r.readConfig, r.readSides, r.readLanguages} {
 		if err := step(); err != nil {
 			return model.File{}, err
 		}
@@ -82,12 +88,13 @@ type ct2Options struct {
 type ct2Reader struct {
 	*tensors
 	folder, tokenizers folder
-	moses              *mosesSides // nil for words
-	binary             *ct2Binary
+	ct2Package
+	binary *ct2Binary
 
 	options  ct2Options
 	src, tgt *vocabulary
 	joint    bool
+	isM2M    bool      // M2M-100 or NLLB-200
 	bias     []float32 // of the output projection; nil without
 	zero     bool      // the decoder starts from a zero embedding
 	start    int       // row of the token that the decoder starts from
@@ -185,7 +192,9 @@ func (r *ct2Reader) readModel() (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	r.decoding.Suppressed = model.FormatSuppressed(r.target.special)
+	if !r.isM2M { // whose tokens without text both systems select
+		r.decoding.Suppressed = model.FormatSuppressed(r.target.special)
+	}
 	f.Decoding = r.decoding
 	f.Info["source"] = fmt.Sprintf("CTranslate2, binary version %d, %s revision %d", r.binary.version, strings.TrimPrefix(r.binary.spec+",", ","), r.binary.revision)
 	if r.options.TFM != nil {

@@ -145,7 +145,48 @@ func (r *ct2Reader) setSpecialRows() error {
 	if r.options.SourceBOS && bos < 0 {
 		return fmt.Errorf("%s: found no token %.40q, the begin of a source", r.src.path, r.options.BOS)
 	}
+	r.findLanguages()
 	return r.err
+}
+
+// findLanguages sets r.isM2M. The tokens of languages and those without a meaning become controls.
+func (r *ct2Reader) findLanguages() {
+	o := &r.options
+	isCode := func(token string) bool { return m2mCode(token) != "" }
+	first := slices.IndexFunc(r.tgt.tokens, isCode)
+	if !r.joint || r.zero || *o.Start != o.EOS || o.SourceBOS || o.SourceEOS || first < 0 || !slices.ContainsFunc(r.tgt.tokens[first+1:], isCode) {
+		return
+	}
+	r.isM2M = true
+	for row, token := range r.tgt.tokens {
+		if isCode(token) || token == "<mask>" || strings.HasPrefix(token, "madeupword") {
+			r.tgt.controls = append(r.tgt.controls, row)
+		}
+	}
+}
+
+// readLanguages sets the languages of M2M-100, of NLLB-200 and of a prefix. The caller of
+// CTranslate2 gives the tokens around a text, as the tokenizer of transformers writes them.
+func (r *ct2Reader) readLanguages() error {
+	c := &r.config
+	switch {
+	case r.isM2M:
+		var tokenizer m2mTokenizerConfig
+		if err := r.tokenizers.readJSON(tokenizerConfigFile, true, &tokenizer); err != nil {
+			return err
+		}
+		c.Source, c.SrcLanguages, c.TargetBegins = model.FromFirst, model.FormatLanguages(r.source.languages(r.src, m2mCode)), true
+		if c.TgtLanguages = c.SrcLanguages; tokenizer.Legacy {
+			c.Source = model.FromLast
+		}
+	case r.prefix != "":
+		id := slices.Index(r.target.rows, r.tgt.row(r.prefix))
+		if id <= model.EOS {
+			return fmt.Errorf("%s: found no token %.40q, expected the one that translations begin with", r.tgt.path, r.prefix)
+		}
+		c.TargetBegins, c.TgtLanguages = true, model.FormatLanguages([]model.Language{{Code: r.code, IDs: []int32{int32(id)}}})
+	}
+	return nil
 }
 
 // hasOwnTokenizers reports whether the folder has tokenizers that only tfm reads.
@@ -193,7 +234,7 @@ func (r *ct2Reader) readSides() (err error) {
 	if r.hasOwnTokenizers() {
 		return r.readOwnSides()
 	}
-	for _, n := range [][2]string{{"source.spm", "target.spm"}, {"sentencepiece.model", "sentencepiece.model"}, {"spm.model", "spm.model"}} {
+	for _, n := range [][2]string{{"source.spm", "target.spm"}, {"sentencepiece.model", "sentencepiece.model"}, {"spm.model", "spm.model"}, {m2mPiecesFile, m2mPiecesFile}} {
 		if f.has(n[0]) && f.has(n[1]) {
 			return r.readPieces(f, n[0], n[1])
 		}
@@ -215,7 +256,7 @@ func (r *ct2Reader) readSides() (err error) {
 		}
 	}
 	if n > len(r.tgt.tokens)/10 {
-		return fmt.Errorf("%s: found %d pieces that begin with ▁, expected the tokenizer of SentencePiece beside them: source.spm and target.spm, or sentencepiece.model", r.tgt.path, n)
+		return fmt.Errorf("%s: found %d pieces that begin with ▁, expected the tokenizer of SentencePiece beside them: source.spm and target.spm, sentencepiece.model, or %s", r.tgt.path, n, m2mPiecesFile)
 	}
 	r.source, r.target, err = sidesOf(r.src, r.tgt, r.joint, (*vocabulary).words)
 	return err

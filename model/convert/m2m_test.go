@@ -201,3 +201,67 @@ func TestM2MSettings(t *testing.T) {
 		t.Errorf("source %s, languages %q to %q", c.Source, f.SrcLang, f.TgtLang)
 	}
 }
+
+// A model that CTranslate2's converter wrote has its translations, except for an empty one whose
+// EOS is not the most probable token after the language: CTranslate2 leaves it out.
+func TestCTranslate2M2M(t *testing.T) {
+	dir := "testdata/ctranslate2-m2m"
+	f, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var expected struct {
+		Cases []struct {
+			From    string `json:"source_language"`
+			To      string `json:"target_language"`
+			Text    string
+			Beam    int `json:"beam_size"`
+			Texts   []string
+			Lengths []int
+			Scores  []float64
+		}
+	}
+	if err := testFolder(t, dir).readJSON("expected.json", false, &expected); err != nil {
+		t.Fatal(err)
+	}
+	c, v := f.Model.Config, tokenizersOf(t, f)
+	hf, _, _ := m2mFolder(t, "m2m-nllb")
+	if h := hf.Model.Config; c.Source != h.Source || c.SrcLanguages != h.SrcLanguages || c.TgtLanguages != h.TgtLanguages || !c.TargetBegins || c.FirstPosition != 2 || c.Positions != h.Positions || c.Tie != h.Tie {
+		t.Errorf("configuration %+v, want that of the folder of transformers, %+v", c, h)
+	}
+	d := decode.New(decode.NewWeights(f.Model, nil), nil)
+	compared, worst := 0, 0.0
+	for _, x := range expected.Cases {
+		from, errFrom := c.SrcLanguages.Find("from", x.From)
+		to, errTo := c.TgtLanguages.Find("to", x.To)
+		if errFrom != nil || errTo != nil {
+			t.Fatal(errFrom, errTo)
+		}
+		before, after := c.Source.Around(from.IDs, to.IDs)
+		o := decode.OptionsFor(f.Decoding)
+		o.Beam, o.NBest, o.MaxExtra, o.MaxTokens, o.Begins = x.Beam, x.Beam, 1000, 28, &decode.Begins{Targets: [][]int32{to.IDs}}
+		lists, err := d.NBest(context.Background(), [][]int32{slices.Concat(before, v.Source.Encode(nil, x.Text), after)}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := -1
+		for _, h := range lists[0] {
+			if k++; k < len(x.Texts) && len(h.Tokens) == 0 && x.Lengths[k] > 0 {
+				k--
+				continue
+			}
+			if h.Truncated || k == len(x.Texts) || x.Lengths[k] >= 29 {
+				break
+			}
+			if s := v.Target.Decode(h.Tokens); s != x.Texts[k] || len(h.Tokens) != x.Lengths[k] {
+				t.Errorf("%q, beam %d, %d: %q, want %q", x.Text, x.Beam, k, s, x.Texts[k])
+			}
+			worst = max(worst, math.Abs(h.Score-x.Scores[k]))
+			compared++
+		}
+	}
+	t.Logf("%d hypotheses; scores differ by at most %.2g", compared, worst)
+	if compared < 10 || worst > 1e-4 {
+		t.Errorf("%d hypotheses, scores differ by %v", compared, worst)
+	}
+}

@@ -107,7 +107,7 @@ func TestReadFairseqCodes(t *testing.T) {
 	}
 	delete(files, ct2Codes)
 	files[fairseqCodes] = []byte(codes.String())
-	f, err := readCTranslate2(inMemory(files), inMemory(files), nil)
+	f, err := readCTranslate2(inMemory(files), inMemory(files), ct2Package{})
 	if err != nil {
 		t.Fatal(err)
 	}

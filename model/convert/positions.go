@@ -10,7 +10,8 @@ import (
 
 // positionsOf returns the sinusoids, and the position of their first row, that equal a table [n ×
 // d] up to the rounding of other programs, or Learned. tolerance is the largest difference of an
-// element.
+// element of the first row; it grows with the position, because others compute the argument of the
+// sine in float32.
 func positionsOf(table mat.Matrix, tolerance float64) (kind model.Positions, first int) {
 	d := table.Cols
 	for _, c := range []struct {
@@ -22,12 +23,23 @@ func positionsOf(table mat.Matrix, tolerance float64) (kind model.Positions, fir
 		}
 		waves := c.waves(table.Rows+2, d)
 		for first := range 3 {
-			if isClose(table, waves.RowRange(first, first+table.Rows), tolerance) {
+			if areSinusoids(table, waves.RowRange(first, first+table.Rows), tolerance) {
 				return c.kind, first
 			}
 		}
 	}
 	return model.Learned, 0
+}
+
+// areSinusoids reports whether the rows of a table are those of waves.
+func areSinusoids(table, waves mat.Matrix, tolerance float64) bool {
+	const growth = 1.2e-7 // of the argument's rounding with each position
+	for i := range table.Rows {
+		if !isClose(table.RowRange(i, i+1), waves.RowRange(i, i+1), tolerance+growth*float64(i+1)) {
+			return false
+		}
+	}
+	return true
 }
 
 // isClose reports whether no elements of a and b differ by more than tolerance.

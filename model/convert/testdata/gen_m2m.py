@@ -1,11 +1,13 @@
 """Writes the folders m2m-nllb and m2m-100: M2M100ForConditionalGeneration with random weights, saved
 by transformers, beside a SentencePiece model and the tokens of languages in the layout of NLLB-200
-and M2M-100, and in each an expected.json with its tokens, logits and outputs of generate.
+and M2M-100, and in each an expected.json with its tokens, logits and outputs of generate. Then ctranslate2-m2m,
+the first of them in the format of CTranslate2, with its translations in expected.json.
 
-usage: python gen_m2m.py FOLDER    (needs torch, transformers, sentencepiece, protobuf)
+usage: python gen_m2m.py FOLDER    (needs torch, transformers, sentencepiece, protobuf, ctranslate2)
 """
-import io, json, os, random, sys
-import sentencepiece, torch
+import io, json, os, random, shutil, sys
+import ctranslate2, sentencepiece, torch
+from ctranslate2.converters import transformers as ct2
 from transformers import M2M100Config, M2M100ForConditionalGeneration, M2M100Tokenizer, NllbTokenizer
 from transformers.models.m2m_100.tokenization_m2m_100 import FAIRSEQ_LANGUAGE_CODES as m2m_codes
 from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES as nllb_codes
@@ -99,3 +101,32 @@ def write(name, is_nllb, directions, seed, eos_logit=4):
 
 write("nllb", True, [("eng_Latn", "fra_Latn"), ("fra_Latn", "eng_Latn"), ("zho_Hans", "deu_Latn"), ("deu_Latn", "zho_Hant"), ("arb_Arab", "swh_Latn")], 1)
 write("100", False, [("en", "fr"), ("fr", "en"), ("zh", "de"), ("de", "zh"), ("ar", "sw")], 2)
+
+
+def convert(source, target):
+    spm = os.path.join(source, "sentencepiece.bpe.model")
+    s = sentencepiece.SentencePieceProcessor(model_file=spm)
+    pieces = ["<s>", "<pad>", "</s>", "<unk>"] + [s.id_to_piece(i) for i in range(3, s.get_piece_size())]
+    tokens = pieces + nllb_codes + ["<mask>"]  # in the order of published models
+    ct2.M2M100Loader.get_vocabulary = lambda self, model, _: tokens + ["madeupword%d" % i for i in range(model.config.vocab_size - len(tokens))]
+
+    class Converter(ct2.TransformersConverter):
+        def load_tokenizer(self, *_, **__):
+            return NllbTokenizer.from_pretrained(source)
+
+    Converter(source).convert(target, force=True)
+    shutil.copy(spm, target)
+    translator = ctranslate2.Translator(target, compute_type="float32")
+    cases = []
+    with open(os.path.join(source, "expected.json"), encoding="utf-8") as f:
+        read = json.load(f)["cases"]
+    for c in read:
+        for beam in [1, 4]:
+            r = translator.translate_batch([[tokens[i] for i in c["source"]]], target_prefix=[[c["target_language"]]], beam_size=beam,
+                num_hypotheses=beam, max_decoding_length=30, return_scores=True)[0]
+            cases.append(dict(source_language=c["source_language"], target_language=c["target_language"], text=c["text"], beam_size=beam,
+                texts=[s.decode(h[1:]) for h in r.hypotheses], lengths=[len(h) - 1 for h in r.hypotheses], scores=r.scores))
+    dump(os.path.join(target, "expected.json"), dict(cases=cases))
+
+
+convert(os.path.join(out, "m2m-nllb"), os.path.join(out, "ctranslate2-m2m"))
