@@ -3,6 +3,7 @@ package convert
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/json"
 	"hash/crc32"
 	"io/fs"
 	"os"
@@ -215,6 +216,41 @@ func TestReadArgosOfOthers(t *testing.T) {
 		const want = "Argos Translate, zt to en, version 1.9; CTranslate2, binary version 6"
 		if got := f.Info["source"]; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: source %q, want %q", kind, got, want)
+		}
+	}
+}
+
+// The token of target_prefix begins every target, and must be one of the model.
+func TestReadArgosPrefix(t *testing.T) {
+	for _, files := range goldenFolders(t) {
+		if files["sentencepiece.model"] == nil {
+			continue
+		}
+		var tokens []string
+		if err := json.Unmarshal(files["shared_vocabulary.json"], &tokens); err != nil {
+			t.Fatal(err)
+		}
+		token := tokens[len(tokens)-1]
+		read := func(prefix string) (model.File, error) {
+			path := filepath.Join(t.TempDir(), "p.argosmodel")
+			archive := archiveOf(t, [2]string{"p/metadata.json", `{"from_code": "en", "to_code": "es", "target_prefix": "` + prefix + `"}`},
+				[2]string{"p/sentencepiece.model", string(files["sentencepiece.model"])}, [2]string{"p/model/config.json", string(files[ct2Config])},
+				[2]string{"p/model/model.bin", string(files[ct2File])}, [2]string{"p/model/shared_vocabulary.json", string(files["shared_vocabulary.json"])})
+			if err := os.WriteFile(path, archive, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			return Read(path)
+		}
+		f, err := read(token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := f.Model.Config
+		if list := c.TgtLanguages.List(); len(list) != 1 || list[0].Code != "es" || !c.TargetBegins || tokenizersOf(t, f).Target.Piece(list[0].IDs[0]) != token {
+			t.Errorf("languages %q, want es=, the id of %q", c.TgtLanguages, token)
+		}
+		if _, err := read("__es__"); err == nil || !strings.Contains(err.Error(), `found no token "__es__"`) {
+			t.Errorf("error %v, want one of the token", err)
 		}
 	}
 }
