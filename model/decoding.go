@@ -37,6 +37,10 @@ type Decoding struct {
 	// than the source.
 	LengthFactor float64 `json:"length_factor,omitempty"`
 
+	// MaxTokens is the limit of the tokens of a translation, without EOS, in the place of
+	// LengthFactor and the limit of the paper. 0 is none.
+	MaxTokens int `json:"max_tokens,omitempty"`
+
 	// Suppressed lists the ids of the target pieces that no search selects, see
 	// ParseSuppressed: those that the model was trained to use but a translation cannot
 	// contain, for example the unknown piece. The softmax includes them.
@@ -70,6 +74,9 @@ func (d Decoding) Validate() error {
 		return &FieldError{Field: "beam", Found: d.Beam, Expected: fmt.Sprintf("1 to %d, or 0 for 4", MaxBeam)}
 	case !(d.LengthFactor >= 0 && d.LengthFactor <= MaxLengthFactor):
 		return &FieldError{Field: "length_factor", Found: d.LengthFactor, Expected: fmt.Sprintf("above 0, up to %d, or 0 for none", MaxLengthFactor)}
+	}
+	if d.MaxTokens < 0 || d.MaxTokens > 0 && d.LengthFactor > 0 {
+		return &FieldError{Field: "max_tokens", Found: d.MaxTokens, Expected: "1 or more without a length_factor, or 0 for none"}
 	}
 	if _, err := ParseAlignHeads(d.AlignHeads); err != nil {
 		return err

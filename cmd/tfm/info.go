@@ -282,7 +282,7 @@ func (h *header) translating(m model.Header, list *model.Shortlist) {
 	divisor := map[string]string{model.PenaltyWu: "((5+n)/6)^%v", model.PenaltyPower: "n^%v"}[d.LengthPenalty]
 	h.row("length penalty", fmt.Sprintf("%s, "+divisor+" for n tokens with EOS", d.LengthPenalty, d.Alpha))
 	h.row("beam", unlessZero("%d", d.Beam))
-	h.row("length limit", unlessZero("%v target tokens for each source token, EOS counted in both", d.LengthFactor))
+	h.row("length limit", unlessZero("%v target tokens for each source token, EOS counted in both", d.LengthFactor)+unlessZero("%v target tokens", d.MaxTokens))
 	h.row("suppressed", unlessZero("pieces %s of the target are in the softmax but not in translations", d.Suppressed))
 	h.row("alignments", unlessZero("attention of heads %s (layer.head, from 0)", d.AlignHeads))
 	if list != nil {

@@ -1,9 +1,11 @@
 package convert
 
 import (
+	"archive/zip"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tfm/model"
@@ -34,7 +36,20 @@ func isArgos(path string, isDir bool) bool {
 	if isDir {
 		return isFile(path, argosFile) && isFile(filepath.Join(path, argosModel), ct2File)
 	}
-	return strings.HasSuffix(path, argosEnd)
+	return strings.HasSuffix(path, argosEnd) || isArchiveWith(path, func(name string) bool { return name == argosFile })
+}
+
+// isArchiveWith reports whether path is a zip archive with a file whose name match accepts.
+func isArchiveWith(path string, match func(name string) bool) bool {
+	if filepath.Ext(path) != ".zip" {
+		return false
+	}
+	r, _, err := openZip(path)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	return slices.ContainsFunc(r.File, func(entry *zip.File) bool { return match(filepath.Base(entry.Name)) })
 }
 
 // isFile reports whether the folder at path has a file of this name.
@@ -67,6 +82,9 @@ func detect(path string) (format, error) {
 	if torchfile.Detect(path) {
 		return format{}, fmt.Errorf("%s: found weights of PyTorch without their model's settings, expected a folder with both, such as config.json and pytorch_model.bin; "+
 			"ct2-opennmt-py-converter and ct2-fairseq-converter of PyPI's ctranslate2 write one of a checkpoint", path)
+	}
+	if filepath.Ext(path) == ".zip" {
+		return format{}, fmt.Errorf("%s: found no release of OPUS-MT or package of Argos Translate in the archive, expected one; unpack models of other systems", path)
 	}
 	return format{}, fmt.Errorf("%s: found no model of another system, expected %s", path, strings.Join(names, ", "))
 }

@@ -24,7 +24,7 @@ const (
 // isMarian reports whether path is a model of Marian, or a folder or a zip archive with one.
 func isMarian(path string, isDir bool) bool {
 	if !isDir {
-		return slices.Contains([]string{".npz", ".zip"}, filepath.Ext(path))
+		return filepath.Ext(path) == ".npz" || isArchiveWith(path, isNpz)
 	}
 	f, err := openFolder(path)
 	return err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(f.files)), isNpz)

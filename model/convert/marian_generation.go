@@ -15,7 +15,9 @@ type hfGeneration struct {
 	Pad           *int32    `json:"pad_token_id"`
 	EOS           hfID      `json:"eos_token_id"`
 	Start         *int32    `json:"decoder_start_token_id"` // default: Pad
-	MaxLength     int       `json:"max_length"`             // not read
+	MaxLength     int       `json:"max_length"`             // of Start and the translation
+	MaxNewTokens  int       `json:"max_new_tokens,omitempty"`
+	ForcedEOS     *hfID     `json:"forced_eos_token_id,omitempty"` // last of a truncated one
 	NumBeams      int       `json:"num_beams"`
 	LengthPenalty float64   `json:"length_penalty"`
 	EarlyStopping any       `json:"early_stopping"`
@@ -88,9 +90,14 @@ func refuseSettings(settings map[string]any, list []offSetting) error {
 func (g *hfGeneration) validate(vocabulary int) error {
 	if err := firstBroken([]rule{
 		{g.NumBeams < 1 || g.NumBeams > model.MaxBeam, "num_beams", g.NumBeams, fmt.Sprint("1 to ", model.MaxBeam)},
+		{g.MaxLength != 0 && g.MaxLength < 3, "max_length", g.MaxLength, "3 or more"},
+		{g.MaxNewTokens != 0 && g.MaxNewTokens < 2, "max_new_tokens", g.MaxNewTokens, "2 or more"},
 		{!(g.LengthPenalty >= 0 && g.LengthPenalty <= 10), "length_penalty", g.LengthPenalty, "0 to 10"},
 	}...); err != nil {
 		return err
+	}
+	if g.ForcedEOS != nil && *g.ForcedEOS != g.EOS {
+		return &model.FieldError{Field: "forced_eos_token_id", Found: int32(*g.ForcedEOS), Expected: fmt.Sprintf("%d as eos_token_id", g.EOS)}
 	}
 	switch g.EarlyStopping {
 	case nil, false:
@@ -127,5 +134,9 @@ func (g *hfGeneration) validate(vocabulary int) error {
 
 // decoding returns the settings of beam search.
 func (g *hfGeneration) decoding() model.Decoding {
-	return model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: g.LengthPenalty, Search: g.search, Beam: g.NumBeams}
+	most := max(0, g.MaxLength-2)
+	if g.MaxNewTokens > 0 {
+		most = g.MaxNewTokens - 1
+	}
+	return model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: g.LengthPenalty, Search: g.search, Beam: g.NumBeams, MaxTokens: most}
 }

@@ -28,8 +28,8 @@ const (
 // vocabulary, target_vocab.json, source.spm and target.spm, and tokenizer_config.json if it exists.
 //
 // The pieces of bad_words_ids become Decoding.Suppressed, or impossible with renormalize_logits.
-// Tokens such as ">>fra<<" are the languages of the target. The beam is num_beams.
-// Limits of length are those of decode.Options, not max_length.
+// Tokens such as ">>fra<<" are the languages of the target. The beam is num_beams,
+// the limit of the length max_new_tokens or max_length.
 func ReadMarianHF(dir string) (model.File, error) {
 	f, err := openFolder(dir)
 	if err != nil {

@@ -124,10 +124,14 @@ func DefaultOptions() Options { return OptionsFor(model.PaperDecoding()) }
 
 // OptionsFor returns DefaultOptions with the settings of a model file.
 func OptionsFor(d model.Decoding) Options {
-	return Options{
+	o := Options{
 		Beam: cmp.Or(d.Beam, 4), Alpha: d.Alpha, Penalty: d.LengthPenalty, Search: d.Search, Suppressed: d.Suppressed,
-		MaxExtra: 50, LengthFactor: d.LengthFactor, NBest: 1, Temperature: 1, TopP: 1, Seed: 1,
+		MaxExtra: 50, MaxTokens: d.MaxTokens, LengthFactor: d.LengthFactor, NBest: 1, Temperature: 1, TopP: 1, Seed: 1,
 	}
+	if d.MaxTokens > 0 {
+		o.MaxExtra = unlimitedExtra
+	}
+	return o
 }
 
 // Decoding returns the settings in o that a model file contains, without the beam. They are the
@@ -138,6 +142,9 @@ func (o Options) Decoding() model.Decoding {
 		d.LengthPenalty, d.Alpha = cmp.Or(o.Penalty, PenaltyWu), o.Alpha
 	}
 	d.Search, d.Suppressed, d.LengthFactor = o.Search, o.Suppressed, o.LengthFactor
+	if o.MaxExtra == unlimitedExtra && o.LengthFactor == 0 {
+		d.MaxTokens = o.MaxTokens
+	}
 	return d
 }
 
@@ -145,6 +152,8 @@ const (
 	maxBeam     = model.MaxBeam
 	maxRatio    = 1000 // limits MaxRatio and MinRatio
 	maxCoverage = 100
+
+	unlimitedExtra = 1<<16 - 1 // MaxExtra above every Config.MaxLen in use
 )
 
 // Validate reports the first invalid field, as a *model.FieldError. Any MaxExtra is valid.

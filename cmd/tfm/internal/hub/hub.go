@@ -21,7 +21,7 @@ func Find(path string) (string, error) {
 	if strings.HasPrefix(name, "opus-mt-") {
 		name = "Helsinki-NLP/" + name
 	}
-	archive := slices.Contains([]string{".argosmodel", ".npz"}, filepath.Ext(name))
+	archive := slices.Contains([]string{".argosmodel", ".npz", ".zip"}, filepath.Ext(name))
 	if _, err := os.Stat(path); err == nil || archive || !modelName.MatchString(name) {
 		return path, nil
 	}
@@ -29,7 +29,8 @@ func Find(path string) (string, error) {
 	if dir := snapshot(filepath.Join(cache, "models--"+strings.ReplaceAll(name, "/", "--"))); dir != "" {
 		return dir, nil
 	}
-	return "", fmt.Errorf("%s: found no such file or folder, and not in %s; tfm downloads nothing: 'hf download %s' gets the model from Hugging Face", path, cache, name)
+	return "", fmt.Errorf("%s: found no such file or folder, and not in %s; tfm downloads nothing: 'hf download %s' gets the model, or get config.json, generation_config.json, "+
+		"tokenizer_config.json, vocab.json, source.spm, target.spm and one of model.safetensors and pytorch_model.bin of https://huggingface.co/%[3]s/tree/main into a folder", path, cache, name)
 }
 
 // cacheFolder returns the folder to which huggingface_hub downloads.

@@ -53,7 +53,8 @@ func UseModelSearch(s *decode.Options, given map[string]string, model decode.Opt
 		"alpha":          func() { s.Alpha = model.Alpha },
 		"beam":           func() { s.Beam = beam },
 		"beam-patience":  func() { s.Search = model.Search },
-		"max-extra":      func() { s.LengthFactor = model.LengthFactor },
+		"max-extra":      func() { s.MaxExtra, s.LengthFactor = model.MaxExtra, model.LengthFactor },
+		"max-tokens":     func() { s.MaxTokens = model.MaxTokens },
 	} {
 		if _, ok := given[name]; !ok {
 			use()
