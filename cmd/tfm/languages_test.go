@@ -49,3 +49,47 @@ func TestTranslateBetweenLanguages(t *testing.T) {
 		}
 	}
 }
+
+// Two directions in one model, by -tag, are translated by -to, as by the code in the text.
+func TestTrainTwoDirections(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name, text string) {
+		if err := os.WriteFile(path(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var pairs strings.Builder
+	for range 16 {
+		for _, p := range [][3]string{{"one", "un", "eins"}, {"two", "deux", "zwei"}, {"three", "trois", "drei"}} {
+			pairs.WriteString(">>fra<< " + p[0] + "\t" + p[1] + "\n>>deu<< " + p[0] + "\t" + p[2] + "\n")
+		}
+	}
+	write("pairs.tsv", pairs.String())
+	write("in", "one\nthree\n")
+	write("json", `{"text": "two", "to": "de"}`+"\n")
+	args := []string{"train", "-tsv", path("pairs.tsv"), "-valid-tsv", path("pairs.tsv"), "-tag", "-o", path("m.safetensors"), "-preset", "demo", "-d-model", "32", "-heads", "2",
+		"-d-ff", "64", "-encoder-layers", "1", "-decoder-layers", "1", "-vocab-size", "280", "-steps", "150", "-valid-every", "150", "-lr", "0.01", "-warmup", "10", "-dropout", "0"}
+	if code, _, stderr := runHere(t, ctx, args...); code != 0 || !strings.Contains(stderr, "deu fra") {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	translate := func(args ...string) string {
+		code, stdout, stderr := runHere(t, ctx, append([]string{"translate", "-model", path("m.safetensors")}, args...)...)
+		if code != 0 {
+			t.Fatalf("%v: exit %d, %s", args, code, stderr)
+		}
+		return stdout
+	}
+	if got := translate("-to", "fr", path("in")); got != "un\ntrois\n" {
+		t.Errorf("to French %q", got)
+	}
+	if got := translate("-to", "deu", "-split", path("in")); got != "eins\ndrei\n" {
+		t.Errorf("to German %q", got)
+	}
+	if got := translate("-json", path("json")); !strings.Contains(got, "zwei") {
+		t.Errorf("to German by JSON %q", got)
+	}
+	if code, _, stderr := runHere(t, ctx, "translate", "-model", path("m.safetensors"), path("in")); code != 2 || !strings.Contains(stderr, "deu fra") {
+		t.Errorf("exit %d, %s, want an error that lists the languages", code, stderr)
+	}
+}

@@ -46,6 +46,7 @@
 //	pairing.go    whether the lines of both sides belong together, by their lengths
 //	distinct.go   counts distinct pairs in bounded memory
 //	overlap.go    validation pairs that are in the training pairs
+//	languages.go  the languages that tagged sources begin with
 //	read.go       Read: a Corpus from a Text or from a Survey
 //	holdout.go    how many pairs are held out
 //	stream.go     a corpus that is read from its files in every epoch

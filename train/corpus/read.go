@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 
+	"tfm/model"
 	"tfm/text"
 	"tfm/text/clean"
 	"tfm/text/vocab"
@@ -16,6 +17,11 @@ import (
 type Options struct {
 	Train *Text // training pairs
 	Valid *Text // validation pairs; nil holds out some of Train: see MaxHeldOut
+
+	// Tagged says that every source begins with >>id<<, the language of its target, see
+	// model.CutLanguage. Languages are those of a model to train further; "" finds them.
+	Tagged    bool
+	Languages model.Languages
 
 	Tokenizers *vocab.Tokenizers // nil learns them from Train
 	VocabSize  int               // pieces of each tokenizer to learn
@@ -47,6 +53,8 @@ type Corpus struct {
 	// WordThreshold is vocab.Trainer.Threshold: above 1, the tokenizers were learned from a
 	// sample of the words. It is 0 for given tokenizers.
 	WordThreshold int64
+
+	Languages model.Languages // of the targets; "" unless Options.Tagged
 
 	TrainPairs  int // training pairs
 	ValidPairs  int // validation pairs, held out or of Options.Valid; 0 without validation
@@ -105,6 +113,9 @@ type reader struct {
 func (r *reader) read(ctx context.Context) error {
 	if err := r.learn(); err != nil {
 		return err
+	}
+	if r.out.Languages = r.Languages; r.codes != nil && r.Languages == "" {
+		r.out.Languages = r.codes.tokenize(r.out.Vocab.Source)
 	}
 	runtime.GC() // frees the word counts before the encoded pairs are allocated
 	c := r.out
@@ -188,7 +199,7 @@ func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 	case files == nil && o.BPEDropout > 0:
 		return errors.New("corpus: found training pairs in memory, expected files: BPE-dropout reads them in every epoch")
 	case files != nil && (o.BPEDropout > 0 || o.ShuffleWindow > 0 && pairs > o.ShuffleWindow):
-		s, err := newStream(*files, c.Vocab, heldOut, pairs, o)
+		s, err := newStream(*files, c.Vocab, r.codes, heldOut, pairs, o)
 		if err != nil {
 			return err
 		}
@@ -212,7 +223,8 @@ func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 
 // add encodes p and appends it to dst.
 func (r *reader) add(dst *train.Pairs, p text.Pair) {
-	r.src = r.out.Vocab.Source.Encode(r.src[:0], p.Source)
+	src, source := r.codes.cut(r.src[:0], p.Source)
+	r.src = r.out.Vocab.Source.Encode(src, source)
 	r.tgt = r.out.Vocab.Target.Encode(r.tgt[:0], p.Target)
 	dst.Add(r.src, r.tgt)
 }

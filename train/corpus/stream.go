@@ -19,6 +19,7 @@ import (
 type stream struct {
 	text.Files
 	vocab   vocab.Tokenizers
+	codes   targetCodes
 	heldOut map[int]bool // pairs that are held out, by their index in the corpus
 	pairs   int          // of the corpus, held-out pairs included
 	windows int
@@ -41,8 +42,8 @@ const blockPairs = 256
 
 // newStream returns the stream of the files f with the given number of pairs. Its windows have
 // about equal sizes of at most o.ShuffleWindow pairs; 0 is one window.
-func newStream(f text.Files, tokenizers vocab.Tokenizers, heldOut map[int]bool, pairs int, o train.Options) (*stream, error) {
-	s := &stream{Files: f, vocab: tokenizers, heldOut: heldOut, pairs: pairs, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
+func newStream(f text.Files, tokenizers vocab.Tokenizers, c targetCodes, heldOut map[int]bool, pairs int, o train.Options) (*stream, error) {
+	s := &stream{Files: f, vocab: tokenizers, codes: c, heldOut: heldOut, pairs: pairs, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
 	if o.ShuffleWindow > 0 {
 		s.windows = max(1, (pairs+o.ShuffleWindow-1)/o.ShuffleWindow)
 	}
@@ -144,7 +145,8 @@ func (s *stream) add(dst *train.Pairs, p text.Pair, epoch, i int) {
 		// small numbers and from 2^63.
 		s.random.Seed(s.seed, 1<<62|uint64(epoch)<<40|uint64(i))
 	}
-	s.ids[0] = s.encode(s.ids[0][:0], s.vocab.Source, p.Source)
+	ids, source := s.codes.cut(s.ids[0][:0], p.Source)
+	s.ids[0] = s.encode(ids, s.vocab.Source, source)
 	s.ids[1] = s.encode(s.ids[1][:0], s.vocab.Target, p.Target)
 	dst.Add(s.ids[0], s.ids[1])
 }

@@ -84,7 +84,7 @@ func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream,
 	}
 	o := train.DefaultOptions()
 	o.ShuffleWindow, o.BPEDropout = window, dropout
-	s, err := newStream(*source.files, tokens, map[int]bool{19: true, n - 1: true}, n, o)
+	s, err := newStream(*source.files, tokens, nil, map[int]bool{19: true, n - 1: true}, n, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ type Survey struct {
 	// Validation is nil without Options.Valid.
 	Validation *Validation
 
+	codes   targetCodes          // of Options.Tagged
 	words   *vocab.Trainer       // nil for given tokenizers and after Read
 	heldOut *clean.ValidationSet // nil with Options.Valid
 	chosen  bool                 // whether heldOut has its pairs
@@ -37,18 +38,21 @@ type Validation struct {
 // It counts the words of the training pairs unless c has Tokenizers. It does not use c's VocabSize
 // and Joint. Errors name file and line. When ctx ends, Inspect returns its cause.
 func Inspect(ctx context.Context, c Options) (*Survey, error) {
+	s := &Survey{Options: c}
+	if c.Tagged {
+		s.codes = targetCodes{}
+	}
 	var training, valid factsCounter
 	overlap := newOverlap()
 	if c.Valid != nil {
 		err := text.Each(ctx, c.Valid.pairs, func(p text.Pair) error {
 			overlap.addValid(valid.add(p))
-			return nil
+			return s.codes.add(c.Valid.Name, p, c.Languages)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	s := &Survey{Options: c}
 	if c.Valid == nil {
 		s.heldOut = clean.NewValidationSet(maxHeldOut)
 	}
@@ -64,7 +68,7 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 			s.heldOut.Draw(p)
 		}
 		s.progress(Reading, training.Pairs)
-		return nil
+		return s.codes.add(c.Train.Name, p, c.Languages)
 	})
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// A recipe has every setting except those of the machine and of files.
+// A recipe has every setting except those of the machine, of files and of what these contain.
 func TestRecipesAreComplete(t *testing.T) {
 	all := recipes.Names()
 	if !slices.Equal(all, []string{"multi30k", "multi30k-90m", "multi30k-tok"}) {
@@ -36,7 +36,7 @@ func TestRecipesAreComplete(t *testing.T) {
 		}
 		for _, g := range r.flags.All() {
 			kind, _ := flag.UnquoteUsage(g.Flag)
-			elsewhere := kind == "file" || kind == "folder" || kind == "language" || slices.Contains(append(Actions, "preset", "threads"), g.Name)
+			elsewhere := kind == "file" || kind == "folder" || kind == "language" || slices.Contains(append(Actions, "preset", "threads", "tag"), g.Name)
 			if has := r.Origin(g.Name) == Recipe; has == elsewhere {
 				t.Errorf("%s: %s is set: %v, want %v (where it is missing add: %s = %s)", file, g.Name, has, !elsewhere, g.Name, g.DefValue)
 			}

@@ -42,6 +42,7 @@ func (r *Run) fineTune(init *Trained, named bool) {
 		r.Config = init.Config
 		r.regularizeLike(init)
 	}
+	r.languagesOf(init)
 	preset := r.flags.Values()
 	if r.Origin("optimizer") == Default {
 		o.Optimizer, o.Momentum, o.MuonScale = train.OptimizerAdam, 0, 0
@@ -59,6 +60,13 @@ func (r *Run) fineTune(init *Trained, named bool) {
 		if r.flags.Lookup(name).Value.String() != preset[name] {
 			r.chosen(name, "suits trained weights of d_model %d", r.Config.DModel)
 		}
+	}
+}
+
+// languagesOf sets the languages of the targets to those of a model, whose pairs are tagged too.
+func (r *Run) languagesOf(t *Trained) {
+	if r.Config.Source, r.Config.TgtLanguages = t.Config.Source, t.Config.TgtLanguages; r.Config.TgtLanguages != "" {
+		r.Tagged = true
 	}
 }
 

@@ -130,7 +130,8 @@ func (r *Run) base(facts Facts, named bool) error {
 // validate reports the invalid settings of a new run.
 func (r *Run) validate() error {
 	c := r.Config
-	c.SrcVocab, c.TgtVocab = 1000, 1000 // not known yet
+	c.SrcVocab, c.TgtVocab = 1000, 1000 // not known yet, as are the tokens of languages
+	c.Source, c.SrcLanguages, c.TgtLanguages, c.TargetBegins = model.EOSLast, "", "", false
 	drops := max(c.Dropout, c.AttentionDropout, c.FFDropout) != 0
 	return cmp.Or(
 		Error(c.Validate(), r.Options.Validate(), r.languages()),
@@ -143,6 +144,7 @@ func (r *Run) resume(c *Trained) error {
 	restore, init := r.hold(), r.Options.Init
 	r.Config, r.Options, r.Joint = c.Config, c.Options, c.Joint
 	r.SrcLang, r.TgtLang = c.SrcLang, c.TgtLang
+	r.languagesOf(c)
 	run := r.flags.Values()
 	named := r.Preset != Auto
 	if named {
@@ -167,6 +169,7 @@ func (r *Run) resume(c *Trained) error {
 		return err
 	}
 	r.Config.SrcVocab, r.Config.TgtVocab, r.Config.MaxLen = c.Config.SrcVocab, c.Config.TgtVocab, c.Config.MaxLen
+	r.languagesOf(c)
 	if c.Options.Tokenize == score.Auto { // nothing has been validated yet
 		run["tokenize"] = r.Options.Tokenize.String()
 	} else if r.Options.Tokenize == score.Auto { // keeps what was chosen

@@ -18,6 +18,7 @@ import (
 type Run struct {
 	Src, Tgt, TSV                string // the training pairs
 	ValidSrc, ValidTgt, ValidTSV string // the validation pairs
+	Tagged                       bool   // sources begin with the language of their target
 	SrcLang, TgtLang             string // BCP 47; "" if unknown
 	Out                          string // the model file
 	Resume, Force                bool
@@ -126,6 +127,7 @@ func (r *Run) fileFlags(f *cli.Flags) {
 	f.StringVar(&r.ValidTSV, "valid-tsv", "", "`file` of lines with source, tab, target; replaces -valid-src and -valid-tgt")
 	f.StringVar(&r.SrcLang, "src-lang", "", "source `language` recorded in the model, a BCP 47 tag such as en or zh-Hant")
 	f.StringVar(&r.TgtLang, "tgt-lang", "", "target `language` recorded in the model")
+	f.BoolVar(&r.Tagged, "tag", false, "each source begins with >>id<<, such as >>fra<<, the language of its target: the model translates to all these languages, by -to")
 	f.StringVar(&r.Out, "o", DefaultModel, "model `file` to write; its checkpoints go to a folder of the same name with .ckpt").Common()
 	f.BoolVar(&r.Resume, "resume", false, "continue from the newest checkpoint").Common()
 	f.BoolVar(&r.Force, "force", false, "replace an existing model and its checkpoints").Common()

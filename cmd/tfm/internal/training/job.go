@@ -66,6 +66,9 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 	defer c.Close()
 	c.SrcLang, c.TgtLang = j.SrcLang, j.TgtLang
 	j.Config.SrcVocab, j.Config.TgtVocab = c.Vocab.Source.Size(), c.Vocab.Target.Size()
+	if c.Languages != "" {
+		j.Config.Source, j.Config.TgtLanguages = model.ToFirst, c.Languages
+	}
 	chosen := j.Options.Tokenize == score.Auto
 	if c.References != nil { // without validation a resumed run may choose
 		j.Options.Tokenize = j.Options.Tokenize.For(c.References)

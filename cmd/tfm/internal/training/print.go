@@ -46,6 +46,7 @@ func (j *Job) printData(c *corpus.Corpus) {
 		p.Field("validation pairs", "none, because the corpus is too small")
 	}
 	j.fieldIf(c.Unscored > 0, "", "%s of them count only for BLEU: an empty side, or over %d tokens", format.Thousands(c.Unscored), j.Options.MaxLen)
+	j.fieldIf(j.Config.TgtLanguages != "", "targets", "%s, by -to", j.Config.TgtLanguages.Codes())
 	j.fieldIf(j.SrcLang != "" || j.TgtLang != "", "languages", "%s to %s", cmp.Or(j.SrcLang, "unknown"), cmp.Or(j.TgtLang, "unknown"))
 	j.printDataWarnings(c)
 	if c.Vocab.Joint() {
