@@ -80,7 +80,8 @@ func (r *release) describe(path string) error {
 }
 
 // documents returns the documents of the checkout, which must be the working directory, and the
-// license of golang.org/x/sys, which is also that of Go's library: the binaries contain both.
+// licenses of what the binaries contain of others: golang.org/x/sys, whose is also that of Go's
+// library, and the data of sacremoses.
 func documents() ([]file, error) {
 	names, err := output("git", "ls-files", "LICENSE", "*.md", "*.svg")
 	if err != nil {
@@ -101,8 +102,17 @@ func documents() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	license, err := os.ReadFile(filepath.Join(strings.TrimSpace(sys), "LICENSE"))
-	return append(docs, file{"LICENSE-Go", 0o644, license}), err
+	for _, license := range []struct{ name, path string }{
+		{"LICENSE-Go", filepath.Join(strings.TrimSpace(sys), "LICENSE")},
+		{"LICENSE-sacremoses", "text/moses/LICENSE-sacremoses"},
+	} {
+		data, err := os.ReadFile(license.path)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, file{license.name, 0o644, data})
+	}
+	return docs, nil
 }
 
 // output returns the standard output of a command. No setting of the processor that the command

@@ -13,8 +13,8 @@
 //
 // A rule of Moses is a regular expression that is replaced everywhere in a line. Here each is a
 // scan of the line, in the same order, so that time is linear in the length of a line. A rule for
-// another language belongs into the file of its step. testdata/tables.py writes the .txt files, and
-// testdata/golden.py what the tests expect.
+// another language belongs into the file of its step. testdata/tables.py writes the .txt files,
+// whose licence is that of sacremoses (MIT), and testdata/golden.py what the tests expect.
 //
 // # Terms
 //

@@ -261,6 +261,7 @@ func FuzzUnmarshal(f *testing.F) {
 	f.Add(b)
 	f.Add([]byte("\x0a\x0e\x0a\x05<unk>"))
 	f.Add([]byte(subword.Magic + "\x01\x02\x00\x01\x01a\x05a</w>\x02\x03a@@\x07\x02aa\x03"))
+	f.Add([]byte(subword.Magic + "\x02\x02de\x03\x02\x00\x01\x01a\x05a</w>\x02\x03a@@\x07\x02aa\x03"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tok, err := Unmarshal(data)
 		if err != nil {

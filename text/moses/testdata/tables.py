@@ -1,4 +1,4 @@
-"""Writes ../classes.txt and ../prefixes.txt, the data of sacremoses that Moses' rules need.
+"""Writes ../classes.txt and ../prefixes.txt, the data of sacremoses that Moses' rules need, and its licence.
 
     pip install sacremoses==0.2.0 && python tables.py
 """
@@ -10,9 +10,9 @@ from sacremoses.indic import NUKTAS, VIRAMAS
 from sacremoses.tokenize import MosesTokenizer
 
 out = pathlib.Path(__file__).parent.parent
-notice = [f for f in metadata.files("sacremoses") if f.name == "LICENSE"][0].read_text()
-header = "# Data of sacremoses %s, https://github.com/hplt-project/sacremoses, which has it from Moses. Its licence:\n#\n" % metadata.version("sacremoses")
-header += "".join(("# " + line).rstrip() + "\n" for line in notice.strip().split("\n")) + "#\n"
+license = [f for f in metadata.files("sacremoses") if f.name == "LICENSE"][0].read_text()
+(out / "LICENSE-sacremoses").write_text(license)
+header = "# Data of sacremoses %s, https://github.com/hplt-project/sacremoses, which has it from Moses; see LICENSE-sacremoses.\n" % metadata.version("sacremoses")
 
 
 def ranges(codes):
