@@ -142,7 +142,9 @@ func (r *hfReader) read() (model.File, error) {
 		return model.File{}, err
 	}
 	f.Info["source"] = "Hugging Face Marian " + filepath.Base(filepath.Clean(r.path))
-	f.SrcLang, f.TgtLang = knownLanguage(r.tokenizer.SourceLang), knownLanguage(r.tokenizer.TargetLang)
+	if f.SrcLang = knownLanguage(r.tokenizer.SourceLang); c.TgtLanguages == "" {
+		f.TgtLang = knownLanguage(r.tokenizer.TargetLang)
+	}
 	f.Decoding = r.generation.decoding()
 	if !r.generation.Renormalize {
 		f.Decoding.Suppressed = a.tgt.suppressed(r.generation.suppressed)

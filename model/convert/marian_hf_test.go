@@ -97,6 +97,9 @@ func TestMarianHF(t *testing.T) {
 	for _, name := range hfFolders {
 		t.Run(name, func(t *testing.T) {
 			f, src, tgt := hfFolder(t, name)
+			if c := f.Model.Config; (c.TgtLanguages != "") != (name == "marian-codes") || c.TgtLanguages != "" && f.TgtLang != "" {
+				t.Errorf("languages %q, and %q of a text without a code", c.TgtLanguages, f.TgtLang)
+			}
 			v := tokenizersOf(t, f)
 			numBeams := numBeamsOf(t, filepath.Join("testdata", name))
 			if c := f.Model.Config; f.Decoding.Beam != numBeams || c.Dropout != 0.1 || c.AttentionDropout != 0 || c.FFDropout != 0 {
