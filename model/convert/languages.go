@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"slices"
 	"strings"
 
 	"tfm/model"
@@ -26,9 +25,15 @@ func (s side) addTargets(c *model.Config, v *vocabulary) {
 // languages returns the languages that tokens of v, whose side is s, select. code returns the code
 // of a token, "" for others.
 func (s side) languages(v *vocabulary, code func(token string) string) (list []model.Language) {
+	idOf := make(map[int]int32, len(s.rows))
+	for id, row := range s.rows {
+		if _, ok := idOf[row]; !ok {
+			idOf[row] = int32(id)
+		}
+	}
 	for row, token := range v.tokens {
 		if code := code(token); code != "" && !strings.ContainsAny(code, " =,") {
-			ids := []int32{int32(slices.Index(s.rows, row))}
+			ids := []int32{idOf[row]}
 			if v.spellsCodes {
 				ids = s.tokenizer.Encode(nil, token)
 			}

@@ -22,6 +22,7 @@ const (
 	hfTokenizerFile   = "tokenizer.json"
 	m2mType           = "m2m_100"
 	maxM2MUnnamedRows = 8 // of the embeddings, after those of all tokens
+	maxM2MLanguages   = 1 << 10
 )
 
 // ReadM2M reads a folder of transformers' M2M100ForConditionalGeneration, which is M2M-100 or
@@ -229,10 +230,11 @@ func (r *m2mReader) readLanguages(first int) (languages []string, err error) {
 	}
 	for _, list := range [][]hfToken{config.Additional, config.Extra, special.Additional, special.Extra} {
 		for _, token := range list {
-			if len(languages) > 0 && slices.Contains(languages, string(token)) {
-				continue
+			isNew := m2mCode(string(token)) != "" && !slices.Contains(languages, string(token))
+			if isNew && len(languages) == maxM2MLanguages {
+				return nil, fmt.Errorf("%s: found more than %d languages, expected those of a model", r.path, maxM2MLanguages)
 			}
-			if m2mCode(string(token)) != "" {
+			if isNew {
 				languages = append(languages, string(token))
 			}
 		}

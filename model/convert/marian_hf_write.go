@@ -122,6 +122,11 @@ func hfTokenizers(f model.File, t vocab.Tokenizers, files *fileSet) error {
 		return fmt.Errorf("tokenizers: found special pieces %q, %q and %q of the source and %q, %q and %q of the target, expected the same for transformers' Marian",
 			src.unknown, src.names[text.EOS], src.names[text.Pad], config.Unknown, config.EOS, config.Pad)
 	}
+	for _, l := range c.TgtLanguages.List() {
+		if len(l.IDs) != 1 || src.names[l.IDs[0]] != ">>"+l.Code+"<<" {
+			return fmt.Errorf("tokenizers: found %d tokens of language %s, expected the piece >>%s<<, which MarianTokenizer looks up", len(l.IDs), l.Code, l.Code)
+		}
+	}
 	vocabularies := map[string][]string{hfVocabFile: tgt.names}
 	if config.SeparateVocs = !slices.Equal(src.names, tgt.names); config.SeparateVocs {
 		if c.Tie == model.TieAll {

@@ -169,3 +169,11 @@ func TestWriteMarianHFRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A language without a piece that MarianTokenizer looks up is refused.
+func TestWriteMarianHFRefusesLanguages(t *testing.T) {
+	f := randomModelFile(t, true, func(c *model.Config) { c.Source, c.TgtLanguages = model.ToFirst, "fra=5,6" })
+	if err := WriteMarianHF(t.TempDir(), f); err == nil || !strings.Contains(err.Error(), "expected the piece >>fra<<") {
+		t.Errorf("error %v, want one of the piece", err)
+	}
+}
