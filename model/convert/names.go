@@ -39,6 +39,9 @@ func namesOf(t text.Tokenizer) (v idNames, err error) {
 			}
 		}
 	case *sentencepiece.Tokenizer:
+		if n := len(t.Model().Normalizer.Rewrites); n > 0 {
+			return v, fmt.Errorf("found %d rules for text before SentencePiece, those of a preprocess.sh, which other systems do not have", n)
+		}
 		for id := range int32(t.Size()) {
 			token := ""
 			if file := t.FileID(id); file >= 0 {

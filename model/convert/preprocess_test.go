@@ -126,6 +126,7 @@ func TestReleaseOfOPUS(t *testing.T) {
 			if a, b := v.Source.Encode(nil, "be。  gi"), v.Source.Encode(nil, "be. gi"); !slices.Equal(a, b) || slices.Equal(v.Target.Encode(nil, "be。gi"), b) {
 				t.Errorf("found ids %v, want %v", a, b)
 			}
+			checkError(t, "export", Write("ctranslate2", filepath.Join(t.TempDir(), "x"), f), "found 1 rules for text before SentencePiece")
 			out := filepath.Join(t.TempDir(), "m")
 			if err := f.Save(out); err != nil {
 				t.Fatal(err)
