@@ -63,6 +63,7 @@ func (v *vocabulary) pieces(models ...*sentencepiece.Tokenizer) (side, error) {
 			b.add(sentencepiece.Piece{Text: token, Score: p.Score, Type: p.Type})
 		default:
 			b.add(unusedPiece(token, m.Trainer.ModelType, lowest))
+			b.m.Trainer.NameUnknown = true
 		}
 	}
 	added := map[string]bool{}

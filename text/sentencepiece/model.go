@@ -108,6 +108,11 @@ type TrainerSpec struct {
 	ExtremelyLargeCorpus  bool      `pb:"49,train_extremely_large_corpus"`
 	SeedFile              string    `pb:"54,seed_sentencepieces_file"`
 
+	// NameUnknown gives unknown text that is the text of an unused piece the id of that piece,
+	// as in programs that look up the pieces of SentencePiece in a vocabulary of their own. It
+	// is an extension: SentencePiece ignores it.
+	NameUnknown bool `pb:"200,name_unknown"`
+
 	message
 }
 

@@ -70,3 +70,24 @@ func TestRewriteLimits(t *testing.T) {
 		}
 	}
 }
+
+// With NameUnknown, unknown text that is an unused piece has its id, but not a part of such text.
+func TestNameUnknown(t *testing.T) {
+	m := NewModel()
+	m.Pieces = []Piece{{Text: "<unk>", Type: Unknown}, {Text: "▁", Type: Normal, Score: -1}, {Text: "a", Type: Normal, Score: -1}, {Text: "ç", Type: Unused}}
+	m.Trainer.NameUnknown = true
+	tok, err := New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, want := range map[string]string{"aça": "▁ a ç a", "açéa ç": "▁ a <unk> a ▁ ç", "éa": "▁ <unk> a"} {
+		ids, ranges := tok.EncodeRanges(nil, nil, s)
+		var got []string
+		for _, id := range ids {
+			got = append(got, tok.Piece(id))
+		}
+		if plain := tok.Encode(nil, s); strings.Join(got, " ") != want || !slices.Equal(plain, ids) || ranges[len(ranges)-1].End != len(s) {
+			t.Errorf("%q: %q, ids %v and %v, want %q", s, got, ids, plain, want)
+		}
+	}
+}

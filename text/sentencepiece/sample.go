@@ -33,7 +33,7 @@ func (t *Tokenizer) EncodeSample(dst []int32, s string, alpha float64, random *r
 	start := len(dst)
 	if t.unigram != nil {
 		sc.segments = t.unigram.sample(sc.segments[:0], sc.normal, sc, alpha, random)
-		dst = t.appendIDs(dst, start, sc.segments, sc.normal)
+		dst = t.appendIDs(dst, start, t.nameUnknown(sc.segments, sc.normal), sc.normal)
 	} else {
 		var drop *dropout.Merges
 		if t.bpe != nil {

@@ -320,8 +320,33 @@ func (t *Tokenizer) encodeNormal(dst []int32, normal []byte, sc *scratch, drop *
 			return all
 		}
 	}
-	sc.segments = t.segmenter.segment(sc.segments[:0], normal, sc, drop)
+	sc.segments = t.nameUnknown(t.segmenter.segment(sc.segments[:0], normal, sc, drop), normal)
 	return t.appendIDs(dst, len(dst), sc.segments, normal)
+}
+
+// nameUnknown joins adjacent unknown segments of normal and looks up their text, with NameUnknown.
+func (t *Tokenizer) nameUnknown(segments []segment, normal []byte) []segment {
+	if !t.model.Trainer.NameUnknown || t.model.Trainer.ByteFallback {
+		return segments
+	}
+	joined, at := segments[:0], 0
+	for i, s := range segments {
+		if n := len(joined); i > 0 && s.id == t.unknown && joined[n-1].id == t.unknown {
+			joined[n-1].length += s.length
+			continue
+		}
+		joined = append(joined, s)
+	}
+	for i := range joined {
+		s := &joined[i]
+		text := normal[at : at+int(s.length)]
+		if at += len(text); s.id == t.unknown {
+			if id, ok := t.ids[string(text)]; ok {
+				s.id = id
+			}
+		}
+	}
+	return joined
 }
 
 // release returns sc to the pool.
@@ -358,7 +383,7 @@ func (t *Tokenizer) EncodeRanges(dst []int32, ranges []text.Range, s string) ([]
 	defer t.release(sc)
 	sc.offsets = sc.offsets[:0]
 	sc.normal = t.normalizer.normalize(sc.normal[:0], &sc.offsets, s)
-	sc.segments = t.segmenter.segment(sc.segments[:0], sc.normal, sc, nil)
+	sc.segments = t.nameUnknown(t.segmenter.segment(sc.segments[:0], sc.normal, sc, nil), sc.normal)
 	firstID := len(dst)
 	at, begin := 0, 0 // offsets in sc.normal and in s
 	add := func(id int32, end int) {
