@@ -53,7 +53,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	c.model.Int8Flag(f)
 	c.model.ShortlistFlag(f)
 	cli.ThreadsFlag(f, &c.model.Threads)
-	for _, name := range []string{"model", "to", "o", "beam", "nbest", "scores", "column", "json", "split", "int8", "threads"} {
+	for _, name := range []string{"model", "to", "o", "beam", "nbest", "scores", "column", "json", "split", "int8"} {
 		f.Lookup(name).Common()
 	}
 	return c.run

@@ -78,7 +78,7 @@ func TestReadingsThatMakeNoSenseAreRefused(t *testing.T) {
 		"-set scale-embeddings=x":                      "expected true or false",
 		"-heads 7 -set d-k=16":                         "-d-model is 512, expected a multiple of the 7 heads, or both d_k and d_v",
 		"-set d-v=-1":                                  "tfm: d-v is -1",
-		"-set first-position=2":                        "first-position is 2, expected 0 or 1",
+		"-set first-position=3":                        "first-position is 3, expected 0, 1 or 2",
 		"-set positions=learned -set first-position=1": "first-position is 1, expected 0 with learned positions",
 		"-set positions=halves -d-model 513 -heads 1":  "-d-model is 513, expected an even number with positions in two halves",
 		"-set norm-kind=unbiased -d-model 1 -heads 1":  "one value has no unbiased deviation",

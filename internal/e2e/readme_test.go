@@ -282,11 +282,21 @@ const exampleLines = 240
 // exports are the models of other systems that the documents' commands read, with their formats.
 var exports = map[string]string{"opus-mt-en-de": "marian-hf", "translate-en_de-1_0.argosmodel": "argos"}
 
-// makeInput makes a file of inputs or a model of exports, unless it exists.
+// folders are the folders of models that the documents' commands read, with those that take their
+// place.
+var folders = map[string]string{"nllb-200-distilled-600M": "../../model/convert/testdata/m2m-nllb"}
+
+// makeInput makes a file of inputs, or a model of exports or folders, unless it exists.
 func makeInput(t *testing.T, dir, name string) {
 	t.Helper()
 	if format, ok := exports[name]; ok {
 		mustRun(t, "", "export", "-force", "-format", format, "-o", filepath.Join(dir, name), piecesModel(t))
+		return
+	}
+	if from, ok := folders[name]; ok {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
 		return
 	}
 	line, ok := inputs[strings.TrimSuffix(name, ".gz")]
