@@ -48,6 +48,8 @@ var notRun = map[string]string{
 	"python3 train/peers/":        "needs PyTorch",
 	"train/peers/curve.sh":        "needs PyTorch",
 	"python3 model/decode/peers/": "needs CTranslate2",
+	"tfm import -o zh-en.":        "needs a release of OPUS-MT; model/convert reads a small one",
+	"tfm translate -model zh-en.": "likewise",
 }
 
 // leading are flags that make a command short, before those of the document.
