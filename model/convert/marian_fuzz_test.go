@@ -8,6 +8,7 @@ import (
 
 	"tfm/model"
 	"tfm/model/decode"
+	"tfm/text/sentencepiece"
 )
 
 // checkFuzzed checks the result of a reader: an error of one line, or a model that translates.
@@ -43,6 +44,27 @@ func FuzzReadMarian(f *testing.F) {
 		}
 		file, err := ReadMarian(path)
 		checkFuzzed(t, file, err)
+	})
+}
+
+// FuzzPreprocessRules reads scripts. The rules are valid.
+func FuzzPreprocessRules(f *testing.F) {
+	f.Add("sed -e 's/。 */. /g' \\\n    -e \"s/’/\\'/g\" |\nperl -C -pe 's/\\p{C}/ /g;' |\nsed 's/  */ /g;s/^ *//g;s/ *$$//g' |\n${SPMENCODE} --model $2", "de")
+	f.Add("if [ $4 == \"noflags\" ]; then\n${TOKENIZER}/replace-unicode-punctuation.perl |\nelse\n${TOKENIZER}/normalize-punctuation.perl -l $1 |\nfi", "en")
+	f.Fuzz(func(t *testing.T, script, language string) {
+		rules, err := preprocessRules(scriptFolder(script), []string{language})
+		if err != nil {
+			return
+		}
+		spec := sentencepiece.NewNormalizerSpec()
+		spec.Rewrites = rules
+		n, err := sentencepiece.NewNormalizer(&spec)
+		if len(rules) <= 1000 && err != nil {
+			t.Fatalf("%q: %v", script, err)
+		}
+		if err == nil {
+			n.Append(nil, script[:min(len(script), 100)])
+		}
 	})
 }
 

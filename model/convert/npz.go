@@ -24,13 +24,14 @@ type npzFile struct {
 }
 
 // openNpz opens a NumPy archive in f and reads the headers of its arrays, float16, float32, float64
-// or bytes. It does not read their elements, which are bounded by the size of the file.
+// or bytes. It does not read their elements, which are bounded by the size of the file, or of the
+// archive that the file is in.
 func openNpz(f folder, name string) (*npzFile, error) {
 	r, size, closer, err := f.open(name)
 	if err != nil {
 		return nil, err
 	}
-	n := &npzFile{newTensors(f.name(name), size), closer, map[string]*npyArray{}}
+	n := &npzFile{newTensors(f.name(name), min(size, f.size)), closer, map[string]*npyArray{}}
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		closer.Close()

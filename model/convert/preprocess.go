@@ -160,7 +160,8 @@ func sedPattern(s string) (pattern string, ok bool) {
 	if atEnd {
 		pattern += "$"
 	}
-	return pattern, rest != ""
+	p, err := regexp.Compile(pattern)
+	return pattern, err == nil && !p.MatchString("")
 }
 
 // mosesWide are the rules of replace-unicode-punctuation.perl of Moses.
