@@ -2,6 +2,7 @@ package convert
 
 import (
 	"archive/zip"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,13 +81,24 @@ func detect(path string) (format, error) {
 		names = append(names, f.name)
 	}
 	if torchfile.Detect(path) {
-		return format{}, fmt.Errorf("%s: found weights of PyTorch without their model's settings, expected a folder with both, such as config.json and pytorch_model.bin; "+
-			"ct2-opennmt-py-converter and ct2-fairseq-converter of PyPI's ctranslate2 write one of a checkpoint", path)
+		return format{}, torchError(path)
 	}
 	if filepath.Ext(path) == ".zip" {
 		return format{}, fmt.Errorf("%s: found no release of OPUS-MT or package of Argos Translate in the archive, expected one; unpack models of other systems", path)
 	}
 	return format{}, fmt.Errorf("%s: found no model of another system, expected %s", path, strings.Join(names, ", "))
+}
+
+// torchError returns the error for a file of torch.save without a folder around it.
+func torchError(path string) error {
+	unreadable := ""
+	if f, err := torchfile.Open(path); err == nil {
+		f.Close()
+	} else if inner := errors.Unwrap(err); inner != nil { // without path
+		unreadable = fmt.Sprintf(" (which are not readable either: %v)", inner)
+	}
+	return fmt.Errorf("%s: found weights of PyTorch without their model's settings%s, expected a folder with both, such as config.json and pytorch_model.bin; "+
+		"ct2-opennmt-py-converter and ct2-fairseq-converter of PyPI's ctranslate2 write one of a checkpoint", path, unreadable)
 }
 
 // Read reads the model at path, whose format it detects. Errors are those of the format's own

@@ -80,6 +80,20 @@ func TestMarianHFOfPyTorch(t *testing.T) {
 	}
 }
 
+// A file of torch.save is no model without a folder around it.
+func TestDetectWeights(t *testing.T) {
+	const legacy = "\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+	dir := saveFiles(t, map[string]string{"a.pt": legacy + "cargparse\nNamespace\n", "b.txt": "text"})
+	for path, want := range map[string]string{
+		"../torchfile/testdata/small-zip-4.pt": "found weights of PyTorch without their model's settings, expected a folder with both",
+		filepath.Join(dir, "a.pt"):             `not readable either: pickle with the version: found the name "argparse.Namespace"`,
+		filepath.Join(dir, "b.txt"):            "found no model of another system",
+	} {
+		_, err := Detect(path)
+		checkError(t, path, err, want)
+	}
+}
+
 // Weights are in one file or in those of an index, as safetensors or of PyTorch.
 func TestHFWeights(t *testing.T) {
 	const torchSmall = "../torchfile/testdata/small-"
