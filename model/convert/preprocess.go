@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // preprocessFile is the script of a release of OPUS-MT that prepares text for SentencePiece.
@@ -127,7 +128,7 @@ func lineRules(line, language string) (rules []string, ok bool) {
 		}
 		rest = rest[len(s[0]):]
 		pattern, ok := sedPattern(s[1])
-		if !ok || strings.ContainsAny(s[2], "\t\n") {
+		if !ok || strings.ContainsAny(s[2], "\t\n") || !utf8.ValidString(s[2]) {
 			return nil, false
 		}
 		to := sedEscape.ReplaceAllString(s[2], "$1")

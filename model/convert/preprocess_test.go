@@ -42,6 +42,7 @@ func TestPreprocessRules(t *testing.T) {
 		"${TOKENIZER}/tokenizer.perl -a -l $1 |":       "x/source.bpe",
 		"tr a-z A-Z |":                                 `x/preprocess.sh:3: found "tr a-z A-Z"`,
 		"sed 's/[ab]/c/g' |":                           "found",
+		"sed 's/a/\xff/g' |":                           "found",
 		"sed 's/a*b*/c/g' |":                           "found",
 		"sed 's/a/b/' |":                               "found",
 		`sed 's/a/\n/g' |`:                             "found",
