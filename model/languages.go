@@ -106,6 +106,9 @@ func (c Config) validateLanguages() error {
 			return &FieldError{side.field, fmt.Sprint(len(list), " languages"), "some if a source or a target has their tokens, and else none"}
 		}
 		for _, l := range list {
+			if n := c.MaxSource() - 1; len(l.IDs) > n {
+				return &FieldError{side.field, fmt.Sprintf("%s with %d ids", l.Code, len(l.IDs)), fmt.Sprintf("at most %d, because max_len is %d", n, c.MaxLen)}
+			}
 			for _, id := range l.IDs {
 				if id <= EOS || int(id) >= side.size {
 					return &FieldError{side.field, fmt.Sprintf("%s=%d", l.Code, id), fmt.Sprintf("ids from %d to %d", EOS+1, side.size-1)}

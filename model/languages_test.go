@@ -79,6 +79,8 @@ func TestLanguagesOfConfig(t *testing.T) {
 		func(c *Config) { c.Source, c.TgtLanguages = ToFirst, "fra=3 fra=4" },
 		func(c *Config) { c.Source, c.TgtLanguages = ToFirst, "=3" },
 		func(c *Config) { c.Source, c.TgtLanguages = ToFirst, "fra=-3" },
+		// No room for a text.
+		func(c *Config) { c.MaxLen, c.Source, c.TgtLanguages = 5, ToFirst, "fra=3,4,5,6" },
 	} {
 		if d := c.with(invalid); d.Validate() == nil {
 			t.Errorf("no error for %q, %q, %q, %v", d.Source, d.SrcLanguages, d.TgtLanguages, d.TargetBegins)

@@ -62,6 +62,8 @@ func TestWriteArgosErrors(t *testing.T) {
 		vocab.Tokenizers{Source: joint, Target: joint}, 1)
 	f.TgtLang = ""
 	checkError(t, "languages", WriteArgos(t.TempDir(), f), `found languages "en" and "", expected both`)
+	f.TgtLang, f.Model.Config.Source, f.Model.Config.TgtLanguages = "de", model.ToFirst, "deu=5 fra=6"
+	checkError(t, "several targets", WriteArgos(t.TempDir(), f), "each of 2 target languages")
 }
 
 // archiveOf returns a zip archive with files of the given names and content.

@@ -27,6 +27,9 @@ func WriteArgos(path string, f model.File) error {
 	if f.SrcLang == "" || f.TgtLang == "" {
 		return fmt.Errorf("found languages %q and %q, expected both for a package of Argos Translate", f.SrcLang, f.TgtLang)
 	}
+	if n := len(f.Model.Config.TgtLanguages.List()); n > 0 {
+		return fmt.Errorf("found a token of each of %d target languages at the begin of a source, which Argos Translate does not write", n)
+	}
 	b, files, err := encodeCTranslate2(f)
 	if err != nil {
 		return err

@@ -70,23 +70,27 @@ func detect(path string) (format, error) {
 	if err != nil {
 		return format{}, err
 	}
-	var names []string
 	for _, f := range formats {
-		if f.read == nil {
-			continue
-		}
-		if f.detect(path, info.IsDir()) {
+		if f.read != nil && f.detect(path, info.IsDir()) {
 			return f, nil
 		}
-		names = append(names, f.name)
 	}
 	if torchfile.Detect(path) {
 		return format{}, torchError(path)
 	}
 	if filepath.Ext(path) == ".zip" {
+		r, _, err := openZip(path)
+		if err != nil {
+			return format{}, fmt.Errorf("%w, expected an archive, whole", err)
+		}
+		r.Close()
 		return format{}, fmt.Errorf("%s: found no release of OPUS-MT or package of Argos Translate in the archive, expected one; unpack models of other systems", path)
 	}
-	return format{}, fmt.Errorf("%s: found no model of another system, expected %s", path, strings.Join(names, ", "))
+	if isFile(path, hfConfigFile) {
+		return format{}, fmt.Errorf("%s: found no model of another system that tfm has: %s is of another architecture, expected model_type %s or %s", path, hfConfigFile, hfMarianType, m2mType)
+	}
+	return format{}, fmt.Errorf("%s: found no model of another system, expected a folder with config.json and weights (OPUS-MT, M2M-100, NLLB-200) or with model.bin (CTranslate2), "+
+		"or a file .zip or .npz (Marian) or .argosmodel", path)
 }
 
 // torchError returns the error for a file of torch.save without a folder around it.

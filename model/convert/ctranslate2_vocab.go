@@ -47,8 +47,8 @@ func (r *ct2Reader) readVocabulary(name string, rows int) (*vocabulary, error) {
 		v.unknown = -1
 	}
 	for _, token := range []string{r.options.BOS, "<pad>", "<blank>"} {
-		if row := v.row(token); row >= 0 && !slices.Contains(v.controls, row) {
-			v.controls = append(v.controls, row)
+		if row := v.row(token); row >= 0 {
+			v.controls[row] = true
 		}
 	}
 	if v.eos == v.unknown {
@@ -160,7 +160,7 @@ func (r *ct2Reader) findLanguages() {
 	r.isM2M = true
 	for row, token := range r.tgt.tokens {
 		if isCode(token) || token == "<mask>" || strings.HasPrefix(token, "madeupword") {
-			r.tgt.controls = append(r.tgt.controls, row)
+			r.tgt.controls[row] = true
 		}
 	}
 }

@@ -25,19 +25,14 @@ func (s side) addTargets(c *model.Config, v *vocabulary) {
 // languages returns the languages that tokens of v, whose side is s, select. code returns the code
 // of a token, "" for others.
 func (s side) languages(v *vocabulary, code func(token string) string) (list []model.Language) {
-	idOf := make(map[int]int32, len(s.rows))
-	for id, row := range s.rows {
-		if _, ok := idOf[row]; !ok {
-			idOf[row] = int32(id)
-		}
-	}
+	idOf := s.idsOfRows()
 	for row, token := range v.tokens {
 		if code := code(token); code != "" && !strings.ContainsAny(code, " =,") {
 			ids := []int32{idOf[row]}
 			if v.spellsCodes {
 				ids = s.tokenizer.Encode(nil, token)
 			}
-			if ids[0] > model.EOS {
+			if len(ids) > 0 && ids[0] > model.EOS {
 				list = append(list, model.Language{Code: code, IDs: ids})
 			}
 		}

@@ -181,9 +181,9 @@ func (r *m2mReader) readVocabulary() (*vocabulary, error) {
 	if v.eos != int(r.generation.EOS) {
 		return nil, fmt.Errorf("%s: found eos_token_id %d, expected %d, that of </s>", r.name(hfConfigFile), r.generation.EOS, v.eos)
 	}
-	v.controls = []int{0, 1}
+	v.controls[0], v.controls[1] = true, true
 	for row := named; row < len(tokens); row++ {
-		v.controls = append(v.controls, row)
+		v.controls[row] = true
 	}
 	return v, nil
 }

@@ -85,7 +85,7 @@ func (r *hfReader) readVocabulary(name string, size int) (*vocabulary, error) {
 	}
 	for _, id := range []*int32{r.generation.Pad, r.generation.Start} {
 		if id != nil && int(*id) < size && !v.isSpecial(int(*id)) {
-			v.controls = append(v.controls, int(*id))
+			v.controls[int(*id)] = true
 		}
 	}
 	v.unknownText = new(string)

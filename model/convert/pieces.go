@@ -180,7 +180,7 @@ func (b *pieceList) addSpecial(row int) bool {
 		b.add(sentencepiece.Piece{Text: b.v.tokens[row], Type: sentencepiece.Unknown})
 	case b.v.isSpecial(row):
 		b.add(sentencepiece.Piece{Text: b.v.tokens[row], Type: sentencepiece.Control})
-	case slices.Contains(b.v.controls, row):
+	case b.v.controls[row]:
 		b.addControl(row)
 	default:
 		return false

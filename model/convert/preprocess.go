@@ -89,7 +89,9 @@ var (
 	mosesCall = regexp.MustCompile(`^\$\{TOKENIZER\}/([a-z-]+)\.perl( -l \$1)?$`)
 	perlCall  = regexp.MustCompile(`^perl -C\w* -pe +'(.*?);?'$`)
 	sedCall   = regexp.MustCompile(`^(?:sed )?(?:-e )?(?:'([^']*)'|"([^"]*)")$`)
-	sedRule   = regexp.MustCompile(`^s/((?:[^/\\]|\\.)+)/((?:[^/\\&]|\\.)*)/g(?:;|$)`)
+	// shellExpansion matches what a shell replaces between double quotes.
+	shellExpansion = regexp.MustCompile("[$][\\w({$@*#?!-]|`")
+	sedRule        = regexp.MustCompile(`^s/((?:[^/\\]|\\.)+)/((?:[^/\\&]|\\.)*)/g(?:;|$)`)
 )
 
 // notText are the characters of Perl's \p{C}.
@@ -118,7 +120,7 @@ func lineRules(line, language string) (rules []string, ok bool) {
 		return nil, false
 	}
 	m := sedCall.FindStringSubmatch(line)
-	if m == nil {
+	if m == nil || shellExpansion.MatchString(m[2]) {
 		return nil, false
 	}
 	for rest := m[1] + m[2]; rest != ""; {

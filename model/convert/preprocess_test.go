@@ -47,6 +47,7 @@ func TestPreprocessRules(t *testing.T) {
 		"sed 's/a/b/' |":                               "found",
 		`sed 's/a/\n/g' |`:                             "found",
 		"sed 's/a/&&/g' |":                             "found",
+		`sed "s/$1/b/g" |`:                             "found",
 		"LC_ALL=C sed 's/a/b/g' |":                     "found",
 		`perl -C -pe 's/a/b/g' |`:                      "found",
 		"${TOKENIZER}/lowercase.perl |":                "found",

@@ -22,7 +22,7 @@ type vocabulary struct {
 
 	tokenizer   *sentencepiece.Tokenizer // splits text into tokens; nil for words and subword-nmt
 	spellsCodes bool                     // a code >>fra<< has the tokens of its text
-	controls    []int                    // rows of tokens without text, besides those below
+	controls    map[int]bool             // rows of tokens without text, besides those below
 	unknownText *string                  // text of the unknown token; nil: that of the tokenizer
 	unnamed     []int32                  // rows without a token of the source, which are controls
 
@@ -35,7 +35,7 @@ type vocabulary struct {
 
 // newVocabulary returns a vocabulary of tokens without tokens of special meaning.
 func newVocabulary(path string, tokens []string) (*vocabulary, error) {
-	v := &vocabulary{path: path, tokens: tokens, index: make(map[string]int, len(tokens)), unknown: -1, pad: -1, bos: -1, eos: -1}
+	v := &vocabulary{path: path, tokens: tokens, index: make(map[string]int, len(tokens)), controls: map[int]bool{}, unknown: -1, pad: -1, bos: -1, eos: -1}
 	for i, token := range tokens {
 		if first, ok := v.index[token]; ok {
 			return nil, fmt.Errorf("%s: found %.80q as tokens %d and %d, expected distinct tokens", path, token, first, i)
@@ -102,7 +102,7 @@ func (v *vocabulary) setRows(n int, what string) error {
 			return fmt.Errorf("%s: found %q and no piece for row %d of %s, expected one", v.path, token, row, what)
 		}
 		v.tokens, v.index[token] = append(v.tokens, token), row
-		v.controls, v.unnamed = append(v.controls, row), append(v.unnamed, int32(row))
+		v.controls[row], v.unnamed = true, append(v.unnamed, int32(row))
 	}
 	return nil
 }
@@ -219,10 +219,14 @@ func (s side) embed(dst, src mat.Matrix, bos int) {
 // It is -Inf, which makes an id impossible, for Pad, BOS, those that the source cannot predict, and
 // those of the impossible rows.
 func (s side) setBias(dst, src []float32, impossible []int32) {
+	isImpossible := map[int]bool{}
+	for _, row := range impossible {
+		isImpossible[int(row)] = true
+	}
 	for id, row := range s.rows {
 		dst[id] = 0
 		switch {
-		case slices.Contains(impossible, int32(row)):
+		case isImpossible[row]:
 			dst[id] = minusInf
 		case row >= 0 && src != nil:
 			dst[id] = src[row]
@@ -249,13 +253,25 @@ func (s side) excluded() []int32 {
 
 // suppressed returns the Decoding.Suppressed of rows, without EOS.
 func (s side) suppressed(rows []int32) string {
+	idOf := s.idsOfRows()
 	var ids []int32
 	for _, row := range rows {
-		if id := slices.Index(s.rows, int(row)); id != int(text.EOS) {
-			ids = append(ids, int32(id))
+		if id, ok := idOf[int(row)]; ok && id != text.EOS {
+			ids = append(ids, id)
 		}
 	}
 	return model.FormatSuppressed(ids)
+}
+
+// idsOfRows returns the first id of each row.
+func (s side) idsOfRows() map[int]int32 {
+	idOf := make(map[int]int32, len(s.rows))
+	for id, row := range s.rows {
+		if _, ok := idOf[row]; !ok {
+			idOf[row] = int32(id)
+		}
+	}
+	return idOf
 }
 
 // equal reports whether the sides have the same ids and rows.

@@ -95,3 +95,51 @@ func TestPieceSides(t *testing.T) {
 		t.Errorf("found ids %v", ids)
 	}
 }
+
+// Many rows without a token are suppressed, or impossible, in linear time.
+func TestManyRows(t *testing.T) {
+	v, err := newVocabulary("x", []string{"</s>", "<unk>"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.eos, v.unknown = 0, 1
+	const n = 20_000
+	if err := v.setRows(n, "y"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := v.words()
+	if err != nil || len(s.special) != n-2 {
+		t.Fatalf("%d tokens without text, error %v, want %d", len(s.special), err, n-2)
+	}
+	bias := make([]float32, len(s.rows))
+	if s.setBias(bias, nil, v.unnamed); bias[len(bias)-1] != minusInf {
+		t.Errorf("bias %v, want -Inf", bias[len(bias)-1])
+	}
+	if got := len(strings.Fields(s.suppressed(v.unnamed))); got != n-2 {
+		t.Errorf("%d suppressed, want %d", got, n-2)
+	}
+}
+
+// A code that the rules of a preprocess.sh delete selects no language.
+func TestDeletedCode(t *testing.T) {
+	m := sentencepiece.NewModel()
+	m.Trainer.ModelType = sentencepiece.Unigram
+	m.Pieces = []sentencepiece.Piece{{Text: "<unk>", Type: sentencepiece.Unknown}, {Text: "</s>", Type: sentencepiece.Control}, {Text: "▁>>fra<<", Type: sentencepiece.Normal}}
+	tok, err := sentencepiece.New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := vocabularyOfSentencePiece("x", tok)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.tokens[2] = ">>fra<<"
+	if err := v.rewrite([]string{".+\t"}); err != nil {
+		t.Fatal(err)
+	}
+	s := side{tokenizer: v.tokenizer, rows: []int{-1, -1, 1, 0, 2}}
+	var c model.Config
+	if s.addTargets(&c, v); c.TgtLanguages != "" {
+		t.Errorf("languages %q, want none", c.TgtLanguages)
+	}
+}

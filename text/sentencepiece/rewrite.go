@@ -3,6 +3,8 @@ package sentencepiece
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,8 +48,8 @@ func newRewrites(list []string) (rules []rewrite, err error) {
 	for _, s := range list {
 		pattern, to, ok := strings.Cut(s, "\t")
 		p, err := regexp.Compile(pattern)
-		if err != nil || !ok || !utf8.ValidString(s) || p.MatchString("") {
-			return nil, fmt.Errorf("found rule %.80q, expected a regular expression that matches no empty text, a tab and its replacement", s)
+		if err != nil || !ok || !utf8.ValidString(s) || p.MatchString("") || hasCounts(pattern) {
+			return nil, fmt.Errorf("found rule %.80q, expected a regular expression without counts such as {2} that matches no empty text, a tab and its replacement", s)
 		}
 		r := rewrite{pattern: p}
 		if literal, complete := p.LiteralPrefix(); complete {
@@ -68,6 +70,15 @@ func newRewrites(list []string) (rules []rewrite, err error) {
 		rules = append(rules, r)
 	}
 	return rules, nil
+}
+
+// hasCounts reports whether a valid pattern repeats a part a number of times, which multiplies the
+// memory for it by up to 1000.
+func hasCounts(pattern string) bool {
+	tree, _ := syntax.Parse(pattern, syntax.Perl)
+	var visit func(*syntax.Regexp) bool
+	visit = func(r *syntax.Regexp) bool { return r.Op == syntax.OpRepeat || slices.ContainsFunc(r.Sub, visit) }
+	return visit(tree)
 }
 
 // rewriteText returns s with the matches of rules replaced, one rule after another, and if wanted

@@ -32,9 +32,9 @@ func rewritingTokenizer(t *testing.T, rules ...string) *Tokenizer {
 
 // Rules replace text in turn, and the ranges are those of the text before them.
 func TestRewrites(t *testing.T) {
-	tok := rewritingTokenizer(t, "。 *\t. ", `([ab])(\.+)"`+"\t$1\"$2", `\.\.`+"\t", "１\t\"", `\r`+"\t$$")
+	tok := rewritingTokenizer(t, "。 *\t. ", `([ab])(\.+)"`+"\t$1\"$2", `\.\.`+"\t", "１\t\"", `\r`+"\t$$", "(a)(a)(b)\t$3$1$2")
 	for _, c := range []struct{ text, want string }{
-		{"a。  b", "▁a.▁b"}, {`a."b`, `▁a".b`}, {"a..b", "▁ab"}, {"1１", `▁1"`}, {"", ""}, {"。", "▁."}, {"a\r", "▁a<unk>"},
+		{"a。  b", "▁a.▁b"}, {`a."b`, `▁a".b`}, {"a..b", "▁ab"}, {"1１", `▁1"`}, {"", ""}, {"。", "▁."}, {"a\r", "▁a<unk>"}, {"1aab.", "▁1baa."},
 	} {
 		ids, ranges := tok.EncodeRanges(nil, nil, c.text)
 		if plain := tok.Encode(nil, c.text); !slices.Equal(plain, ids) {
@@ -61,7 +61,7 @@ func TestRewriteLimits(t *testing.T) {
 	if n := len(rewritingTokenizer(t, double...).Encode(nil, "a")); n > 2*minRewritten {
 		t.Errorf("%d ids", n)
 	}
-	for _, rule := range []string{"a", "(\tb", "a*\tb", "a\t$1", "a\t$", "\tb", "a\t\xff"} {
+	for _, rule := range []string{"a", "(\tb", "a*\tb", "a\t$1", "a\t$", "\tb", "a\t\xff", "a{2}\tb", "(x|(a+){1000})b\tb"} {
 		m := NewModel()
 		m.Pieces = []Piece{{Text: "<unk>", Type: Unknown}}
 		m.Normalizer.Rewrites = []string{rule}
