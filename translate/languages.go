@@ -104,18 +104,37 @@ func chooseLanguage(field string, l model.Languages, want, known string) (model.
 			return found, nil
 		}
 	}
+	if want == "" {
+		return model.Language{}, &model.FieldError{Field: field, Found: missing{}, Expected: "one of the languages " + l.Codes()}
+	}
 	return l.Find(field, want)
 }
 
-// CheckLanguages returns a *model.FieldError for from or to if the model has no such language, or
-// several. A language that is "" is not checked.
-func (t *Translator) CheckLanguages(from, to string) error {
-	if from != "" {
+// missing is the Found of an error.
+type missing struct{}
+
+func (missing) String() string { return "missing" }
+
+// CheckLanguages returns the error of a Request for s with From and To: a *model.FieldError for
+// from or to if it is missing, or if the model has no such language or several.
+func (t *Translator) CheckLanguages(s, from, to string) error {
+	code, offset := t.textCode(s)
+	if text.IsBlank(s[offset:]) {
+		return nil
+	}
+	_, err := t.affixes(from, cmp.Or(code, to))
+	return err
+}
+
+// checkOptions returns a *model.FieldError for a language of the options that the model does not
+// have.
+func (t *Translator) checkOptions() error {
+	if from := t.options.From; from != "" {
 		if _, err := chooseLanguage("from", t.config.SrcLanguages, from, t.srcLang); err != nil {
 			return err
 		}
 	}
-	if to != "" {
+	if to := t.options.To; to != "" {
 		if _, err := chooseLanguage("to", t.config.TgtLanguages, to, t.tgtLang); err != nil {
 			return err
 		}

@@ -174,7 +174,7 @@ func (t *Translator) prepare(tokenizers vocab.Tokenizers, d model.Decoding) erro
 	if t.config.MaxLen < 2 { // no token besides EOS
 		return &model.FieldError{Field: "max_len", Found: t.config.MaxLen, Expected: "2 or more to translate"}
 	}
-	if err := t.CheckLanguages(t.options.From, t.options.To); err != nil {
+	if err := t.checkOptions(); err != nil {
 		return err
 	}
 	d = cmp.Or(d, model.PaperDecoding())

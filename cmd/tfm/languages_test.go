@@ -37,9 +37,11 @@ func TestTranslateBetweenLanguages(t *testing.T) {
 	}
 	objects := input("json", `{"text": "buna ga ki deni bure roda!", "from": "en", "to": "fr"}
 {"text": "buna ga ki deni bure roda!", "from": "en", "to": "klingon"}
+{"text": "buna", "from": "en", "to": 7}
+{"text": "buna"}
 `)
 	code, got, stderr := translate("-json", "-to", "de", objects)
-	if code != 1 || !strings.Contains(got, `"translation":"`+strings.TrimSpace(want)) || strings.Count(got, "klingon") < 2 || strings.Count(got, "\n") != 2 {
+	if code != 1 || !strings.Contains(got, `"translation":"`+strings.TrimSpace(want)) || strings.Count(got, "klingon") < 2 || strings.Count(got, "\"error\"") != 3 || strings.Count(got, "\n") != 4 {
 		t.Errorf("exit %d, %q, %s, want the translation %q and an error", code, got, stderr, want)
 	}
 	for _, args := range [][]string{{"-to", "fr", plain}, {"-from", "en", plain}, {"-from", "en", "-to", "xx", plain}} {
@@ -91,5 +93,24 @@ func TestTrainTwoDirections(t *testing.T) {
 	}
 	if code, _, stderr := runHere(t, ctx, "translate", "-model", path("m.safetensors"), path("in")); code != 2 || !strings.Contains(stderr, "deu fra") {
 		t.Errorf("exit %d, %s, want an error that lists the languages", code, stderr)
+	}
+}
+
+// score-pairs scores the pairs of one direction, and refuses objects of others.
+func TestScorePairsOfOneDirection(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	model, objects := filepath.Join(dir, "m.safetensors"), filepath.Join(dir, "json")
+	if code, _, stderr := runHere(t, ctx, "import", "-o", model, "../../model/convert/testdata/m2m-100"); code != 0 {
+		t.Fatal(stderr)
+	}
+	lines := `{"text": "buna", "translation": "ga", "from": "en", "to": "fr"}
+{"text": "buna", "translation": "ga", "from": "en", "to": "de"}
+`
+	if err := os.WriteFile(objects, []byte(lines), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := runHere(t, ctx, "score-pairs", "-model", model, "-from", "en", "-to", "fr", "-json", objects)
+	if code != 1 || strings.Count(stdout, "logprob") != 1 || !strings.Contains(stderr, `found from "en" and to "de"`) {
+		t.Errorf("exit %d, %q, %q, want the score of the first and an error of the second", code, stdout, stderr)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -64,15 +65,18 @@ func (c *pairScorer) run(ctx context.Context, args []string) error {
 	if files, err = translator.Inputs(files); err != nil {
 		return err
 	}
-	pairs := linesOfPairs(files, format)
-	if twoFiles {
-		pairs = filesOfPairs(c.src, c.tgt)
-	}
 	t, err := c.model.Open()
 	if err != nil {
 		return err
 	}
 	defer t.Close()
+	pairs := linesOfPairs(files, format)
+	if config := t.Config(); c.form.JSON && config.SrcLanguages+config.TgtLanguages != "" {
+		pairs = c.checkLanguages(pairs)
+	}
+	if twoFiles {
+		pairs = filesOfPairs(c.src, c.tgt)
+	}
 	w := pairWriter{format: format, progress: filter.NewProgress(files, os.Stdout, c.given()["progress"])}
 	w.warnings.Show = func(s string) { w.progress.Screen.Line("tfm: %s", s) }
 	return w.write(ctx, os.Stdout, t, pairs)
@@ -92,6 +96,22 @@ func linesOfPairs(files []string, f filter.PairFormat) iter.Seq2[pairLine, error
 		for l, err := range translator.Lines(files, text.RepairLines) {
 			p := pairLine{Line: l, read: l.Text}
 			p.pair, p.err = f.Parse(l.Text)
+			if !yield(p, err) {
+				return
+			}
+		}
+	}
+}
+
+// checkLanguages sets the error of JSON objects that name other languages than the flags, which are
+// those of all pairs.
+func (c *pairScorer) checkLanguages(pairs iter.Seq2[pairLine, error]) iter.Seq2[pairLine, error] {
+	return func(yield func(pairLine, error) bool) {
+		for p, err := range pairs {
+			from, to := filter.LineLanguages(p.Text)
+			if p.err == nil && (from != "" && from != c.model.From || to != "" && to != c.model.To) {
+				p.err = fmt.Errorf("found from %.20q and to %.20q, expected those of -from and -to: score the pairs of each direction by themselves", from, to)
+			}
 			if !yield(p, err) {
 				return
 			}

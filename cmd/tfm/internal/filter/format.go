@@ -31,9 +31,9 @@ type Answer struct {
 	// The fields of a JSON object for each token.
 	TokenScores  bool
 	Alternatives int // length of the list of each token
-	// CheckLanguages returns an error if the model does not have the languages of a JSON
-	// object; nil if the model has one on each side.
-	CheckLanguages func(from, to string) error
+	// CheckLanguages returns an error if the model cannot translate the text of a JSON object
+	// between its languages; nil if the model has one on each side.
+	CheckLanguages func(text, from, to string) error
 	// TokenText returns the text of a target token, for Alternatives.
 	TokenText func(id int32) string
 }

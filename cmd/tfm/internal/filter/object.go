@@ -71,7 +71,11 @@ func (f objects) Parse(line string) (s, key string, err error) {
 		s, _ = text.OneLine(s, nil)
 	}
 	if err == nil && f.CheckLanguages != nil {
-		if err = f.CheckLanguages(languagesIn(fields)); err != nil {
+		var from, to string
+		if from, to, err = languagesIn(fields); err == nil {
+			err = f.CheckLanguages(s, from, to)
+		}
+		if err != nil {
 			s = ""
 		}
 	}
@@ -98,10 +102,14 @@ const (
 )
 
 // languagesIn returns the languages of an object, "" for those that it does not name.
-func languagesIn(fields map[string]json.RawMessage) (from, to string) {
-	from, _ = textField(fields, fromField)
-	to, _ = textField(fields, toField)
-	return from, to
+func languagesIn(fields map[string]json.RawMessage) (from, to string, err error) {
+	if _, ok := fields[fromField]; ok {
+		from, err = textField(fields, fromField)
+	}
+	if _, ok := fields[toField]; ok && err == nil {
+		to, err = textField(fields, toField)
+	}
+	return from, to, err
 }
 
 // LineLanguages returns the languages that a JSON object names, "" for those that it does not.
@@ -110,7 +118,8 @@ func LineLanguages(line string) (from, to string) {
 	if err != nil {
 		return "", ""
 	}
-	return languagesIn(fields)
+	from, to, _ = languagesIn(fields)
+	return from, to
 }
 
 // textField returns a field that is a string.

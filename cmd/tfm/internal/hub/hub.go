@@ -29,8 +29,12 @@ func Find(path string) (string, error) {
 	if dir := snapshot(filepath.Join(cache, "models--"+strings.ReplaceAll(name, "/", "--"))); dir != "" {
 		return dir, nil
 	}
-	return "", fmt.Errorf("%s: found no such file or folder, and not in %s; tfm downloads nothing: 'hf download %s' gets the model, or get config.json, generation_config.json, "+
-		"tokenizer_config.json, vocab.json, source.spm, target.spm and one of model.safetensors and pytorch_model.bin of https://huggingface.co/%[3]s/tree/main into a folder", path, cache, name)
+	files := "all files"
+	if strings.Contains(name, "/opus-mt-") {
+		files = "config.json, generation_config.json, tokenizer_config.json, vocab.json, source.spm, target.spm and one of model.safetensors and pytorch_model.bin"
+	}
+	return "", fmt.Errorf("%s: found no such file or folder, and not in %s; tfm downloads nothing: 'hf download %s' gets the model, or get %s of https://huggingface.co/%[3]s/tree/main into a folder",
+		path, cache, name, files)
 }
 
 // cacheFolder returns the folder to which huggingface_hub downloads.
