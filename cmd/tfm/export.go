@@ -86,7 +86,9 @@ func (c *exporter) run(_ context.Context, args []string) error {
 	if _, err := tokenizers.Of(path, file.Tokenizers, file.Model.Config); err != nil {
 		return err
 	}
-	c.languages.replace(&file)
+	if err := c.languages.replace(&file); err != nil {
+		return err
+	}
 	if err := convert.Write(c.format, dir, file); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

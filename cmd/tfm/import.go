@@ -55,9 +55,22 @@ func (l *languages) check() (err error) {
 	return settings.Error(err)
 }
 
-// replace replaces the languages of a model by those of the flags.
-func (l *languages) replace(file *model.File) {
+// replace replaces the languages of a model by those of the flags. The error is that of a language
+// that a model of several does not have.
+func (l *languages) replace(file *model.File) error {
 	file.SrcLang, file.TgtLang = cmp.Or(l.src, file.SrcLang), cmp.Or(l.tgt, file.TgtLang)
+	for _, side := range []struct {
+		of          model.Languages
+		field, want string
+	}{{file.Model.Config.SrcLanguages, "src_lang", l.src}, {file.Model.Config.TgtLanguages, "tgt_lang", l.tgt}} {
+		if side.of == "" || side.want == "" {
+			continue
+		}
+		if _, err := side.of.Find(side.field, side.want); err != nil {
+			return settings.Error(err)
+		}
+	}
+	return nil
 }
 
 // run writes the model of another system as a model file.
@@ -86,7 +99,9 @@ func (c *importer) run(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	c.languages.replace(&file)
+	if err := c.languages.replace(&file); err != nil {
+		return err
+	}
 	if err := convert.SetMosesLanguages(&file); err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}

@@ -253,7 +253,11 @@ func (h *header) layers(c model.Config) {
 	h.row("layers", fmt.Sprintf("%d encoder, %d decoder", c.EncoderLayers, c.DecoderLayers))
 	h.row("norm", normInfo(c))
 	h.row("positions", positions)
-	h.row("source", unlessZero("%s", c.Source.Description()))
+	source := c.Source.Description()
+	if c.OnlyTranslates() {
+		source = cmp.Or(source, c.Source.String()) + ", which can translate but not train"
+	}
+	h.row("source", unlessZero("%s", source))
 	h.row("target", map[bool]string{true: "its language first"}[c.TargetBegins])
 	h.row("embeddings", fmt.Sprintf("%s, tied: %s, %s", scale, c.Tie, output))
 }

@@ -30,6 +30,17 @@ func TestTranslateBetweenLanguages(t *testing.T) {
 	translate := func(args ...string) (code int, stdout, stderr string) {
 		return runHere(t, ctx, append([]string{"translate", "-beam", "1", "-model", model}, args...)...)
 	}
+	if _, stdout, _ := runHere(t, ctx, "info", model); !strings.Contains(stdout, "can translate but not train") {
+		t.Errorf("info: %s", stdout)
+	}
+	code, _, stderr = runHere(t, ctx, "train", "-init", model, "-tag", "-src", "../../model/README.md", "-tgt", "../../model/README.md", "-o", filepath.Join(dir, "m"))
+	if code != 1 || !strings.Contains(stderr, "can translate but not train") {
+		t.Errorf("train -init: exit %d, %s", code, stderr)
+	}
+	code, _, stderr = runHere(t, ctx, "import", "-force", "-o", model, "-tgt-lang", "tlh", "../../model/convert/testdata/m2m-nllb")
+	if code != 2 || !strings.Contains(stderr, `-tgt-lang is "tlh", expected one of the languages`) {
+		t.Errorf("exit %d, %s", code, stderr)
+	}
 	plain := input("plain", "buna ga ki deni bure roda!\n")
 	_, want, _ := translate("-from", "en", "-to", "fr", plain)
 	if _, got, _ := translate("-from", "eng_Latn", input("coded", ">>fra<< buna ga ki deni bure roda!\n")); got != want || strings.TrimSpace(want) == "" {
@@ -72,7 +83,7 @@ func TestTrainTwoDirections(t *testing.T) {
 	write("json", `{"text": "two", "to": "de"}`+"\n")
 	args := []string{"train", "-tsv", path("pairs.tsv"), "-valid-tsv", path("pairs.tsv"), "-tag", "-o", path("m.safetensors"), "-preset", "demo", "-d-model", "32", "-heads", "2",
 		"-d-ff", "64", "-encoder-layers", "1", "-decoder-layers", "1", "-vocab-size", "280", "-steps", "150", "-valid-every", "150", "-lr", "0.01", "-warmup", "10", "-dropout", "0"}
-	if code, _, stderr := runHere(t, ctx, args...); code != 0 || !strings.Contains(stderr, "deu fra") {
+	if code, _, stderr := runHere(t, ctx, args...); code != 0 || !strings.Contains(stderr, "deu fra") || !strings.Contains(stderr, " -to LANGUAGE") {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	translate := func(args ...string) string {

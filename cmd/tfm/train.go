@@ -190,6 +190,9 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 	if err != nil {
 		return nil, nil, fmt.Errorf("-init: %w", err)
 	}
+	if file.Model.Config.OnlyTranslates() {
+		return nil, nil, fmt.Errorf("-init: %s can translate but not train, because of the tokens around its sources or of the languages that its targets begin with", path)
+	}
 	own, err := tokenizers.Of(path, file.Tokenizers, file.Model.Config)
 	if err != nil {
 		return nil, nil, err
@@ -304,7 +307,11 @@ func (t *trainer) finish(ctx context.Context, r training.Result, err error) erro
 	if err := r.Save(t.Out); err != nil {
 		return fmt.Errorf("%w; the weights are saved in %s: free some space, then run %s", err, t.Options.Dir, t.resumeCommand())
 	}
-	t.progress.Line("translate with:   %s translate -model %s", cli.ShellWord(os.Args[0]), cli.ShellWord(t.Out))
+	to := ""
+	if t.job.Config.TgtLanguages != "" {
+		to = " -to LANGUAGE"
+	}
+	t.progress.Line("translate with:   %s translate -model %s%s", cli.ShellWord(os.Args[0]), cli.ShellWord(t.Out), to)
 	return nil
 }
 
