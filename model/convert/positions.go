@@ -35,7 +35,7 @@ func positionsOf(table mat.Matrix, tolerance float64) (kind model.Positions, fir
 func areSinusoids(table, waves mat.Matrix, tolerance float64) bool {
 	const growth = 1.2e-7 // of the argument's rounding with each position
 	for i := range table.Rows {
-		if !isClose(table.RowRange(i, i+1), waves.RowRange(i, i+1), tolerance+growth*float64(i+1)) {
+		if !isClose(table.RowRange(i, i+1), waves.RowRange(i, i+1), tolerance+float64(growth*float64(i+1))) {
 			return false
 		}
 	}
