@@ -1,4 +1,4 @@
-"""Writes *.pt, one object in the layouts and protocols of torch.save, and expected.safetensors with
+"""Writes *.pt, one object in the layouts and protocols of torch.save, and NAME.safetensors with
 its tensors, in the types of the file and contiguous. Those of half and bfloat are another object.
 
 usage: python gen_torchfile.py FOLDER    (needs torch, numpy, safetensors)
