@@ -51,7 +51,7 @@ func (r *release) build() (map[target][]byte, error) {
 
 // describe sets the manual pages and completions that the binary at path prints.
 func (r *release) describe(path string) error {
-	commands, err := output(path, "completion", "-words", "-empty")
+	commands, err := output(path, "completion", "-words", "-empty-word")
 	if err != nil {
 		return err
 	}
