@@ -50,11 +50,12 @@ func (t *Translator) FindAlignHeads(ctx context.Context, pairs []text.Pair) (Fou
 	var srcs, tgts [][]int32
 	var around []affixes // of each pair
 	var aligned []align.Pair
+	known := affixesByCodes{}
 	for _, p := range pairs[:min(len(pairs), MaxAlignedPairs)] {
 		if err := ctx.Err(); err != nil {
 			return FoundHeads{}, err
 		}
-		src, a, err := t.encodeSource(p.Source)
+		src, a, err := t.encodeSource(known, p.Source)
 		if err != nil {
 			return FoundHeads{}, err
 		}

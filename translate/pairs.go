@@ -44,11 +44,12 @@ func (t *Translator) ScorePairs(ctx context.Context, pairs []text.Pair) ([]PairS
 	scores := make([]PairScore, len(pairs))
 	var srcs, tgts [][]int32
 	var scored []int // index of each of srcs in pairs
+	known := affixesByCodes{}
 	for i, p := range pairs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		src, a, err := t.encodeSource(p.Source)
+		src, a, err := t.encodeSource(known, p.Source)
 		if err != nil {
 			return nil, err
 		}

@@ -278,7 +278,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 // affixes. It sets the fields of results that describe the source. The error is that of ctx, or of
 // a language.
 func (t *Translator) encode(ctx context.Context, r Request, results []Result) (srcs [][]int32, indices []int, around []affixes, err error) {
-	maxTokens := t.sourceLimit(&r)
+	maxTokens, known := t.sourceLimit(&r), affixesByCodes{}
 	for i, whole := range r.Texts {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, nil, err
@@ -294,7 +294,7 @@ func (t *Translator) encode(ctx context.Context, r Request, results []Result) (s
 		if text.IsBlank(s) {
 			continue
 		}
-		a, err := t.affixes(r.From, cmp.Or(code, r.To))
+		a, err := t.affixes(known, r.From, cmp.Or(code, r.To))
 		if err != nil {
 			return nil, nil, nil, err
 		}

@@ -181,9 +181,9 @@ func (r *Result) join(s string, offset int) {
 func (t *Translator) sentences(s, code string, r *Request) ([]text.Range, error) {
 	o := *r.Split
 	if o.Language == "" {
-		o.Language = cmp.Or(model.LanguageTag(r.From), model.LanguageTag(t.options.From), t.srcLang)
+		o.Language = cmp.Or(model.LanguageTag(r.From), model.LanguageTag(t.from), t.srcLang)
 	}
-	a, err := t.affixes(r.From, cmp.Or(code, r.To))
+	a, err := t.affixes(affixesByCodes{}, r.From, cmp.Or(code, r.To))
 	if err != nil {
 		return nil, err
 	}

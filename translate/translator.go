@@ -52,7 +52,7 @@ type Translator struct {
 	engine     *decode.Engine
 	pairs      chan *decode.Decoder // the only one, for given translations
 
-	options          Options
+	from, to         string         // of requests that name none
 	srcLang, tgtLang string         // from the model file
 	defaults         decode.Options // of a Request without options
 	align            model.AlignHeads
@@ -158,7 +158,7 @@ func newTranslator(o *Options) (*Translator, error) {
 			return nil, err
 		}
 	}
-	t := &Translator{options: *o, pool: mat.NewPool(cmp.Or(o.Threads, runtime.GOMAXPROCS(0)))}
+	t := &Translator{from: o.From, to: o.To, pool: mat.NewPool(cmp.Or(o.Threads, runtime.GOMAXPROCS(0)))}
 	if o.Concurrent > 0 {
 		t.limit = make(chan struct{}, o.Concurrent)
 	}
