@@ -13,6 +13,7 @@ type Embedding struct {
 	Positions mat.Matrix // PE [positions × d], see Sinusoids; with Learned, its weights
 	Learned   *Param     // [positions, d] trained positions (Table 3, row E); nil for sinusoids
 	Unscaled  bool       // without the factor sqrt(d)
+	ZeroStart bool       // zeros instead of E[id] for the first token of a sentence (Marian)
 }
 
 // Scale returns the factor of the embeddings (section 3.4).
@@ -45,7 +46,11 @@ func (t *embedSentences) Range(lo, hi int) {
 			i := first + pos
 			y := t.y.Row(i)
 			// y = E[id]·sqrt(d) + PE[pos]
-			mat.AxpyTo(y, t.Scale(), table.Row(int(id)), t.Positions.Row(pos))
+			if pos == 0 && t.ZeroStart {
+				copy(y, t.Positions.Row(pos))
+			} else {
+				mat.AxpyTo(y, t.Scale(), table.Row(int(id)), t.Positions.Row(pos))
+			}
 			if t.drop.Rate > 0 {
 				t.drop.Apply(y, y, nil, i*d)
 			}
@@ -63,7 +68,7 @@ func (t *embedSentences) Range(lo, hi int) {
 // No Accumulator orders Backward: it adds the gradients of a whole batch.
 func (e Embedding) Backward(pool *mat.Pool, dy mat.Matrix, ids, starts []int32, drop mat.Dropout) {
 	dropout(pool, dy, drop) // mask·dy
-	mat.Each(pool, dy.Cols, columnGrain, embedGradCols{e, dy, ids})
+	mat.Each(pool, dy.Cols, columnGrain, embedGradCols{e, dy, ids, starts})
 	if e.Learned != nil {
 		mat.Each(pool, dy.Cols, columnGrain, positionGradCols{e, dy, starts})
 	}
@@ -72,14 +77,20 @@ func (e Embedding) Backward(pool *mat.Pool, dy mat.Matrix, ids, starts []int32, 
 // embedGradCols adds dy·sqrt(d) to the gradient of E.
 type embedGradCols struct {
 	Embedding
-	dy  mat.Matrix
-	ids []int32
+	dy          mat.Matrix
+	ids, starts []int32
 }
 
 func (t *embedGradCols) Range(lo, hi int) {
 	dE := t.E.Grad()
-	for i, id := range t.ids {
-		mat.Axpy(t.Scale(), t.dy.Row(i)[lo:hi], dE.Row(int(id))[lo:hi])
+	for s := range len(t.starts) - 1 {
+		first := int(t.starts[s])
+		if t.ZeroStart {
+			first++
+		}
+		for i := first; i < int(t.starts[s+1]); i++ {
+			mat.Axpy(t.Scale(), t.dy.Row(i)[lo:hi], dE.Row(int(t.ids[i]))[lo:hi])
+		}
 	}
 }
 

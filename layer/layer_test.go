@@ -134,6 +134,41 @@ func TestFeedForward(t *testing.T) {
 	}
 }
 
+func TestSSRU(t *testing.T) {
+	for _, mode := range []layer.Mode{layer.Set, layer.Add} {
+		var l layer.SSRU
+		ps, r := setUp(func(ps *layer.Params) { l = layer.NewSSRU(ps, "l", d) })
+		x, dy := random(r, n, d), random(r, n, d)
+		starts := []int32{0, 1, 1, n - 2, n} // an empty sentence among them
+		var act layer.SSRUAct
+		var dmaps mat.Matrix
+		arena(func(a *layer.Arena) { act, dmaps = l.Alloc(a, n), l.AllocGrad(a, n) })
+		w := ref.WeightsOf(ps)
+		xs, rows := flat(x)
+		want := func() (y ref.Matrix) {
+			for s, end := range starts[1:] {
+				if starts[s] < end {
+					y = append(y, w.SSRU("l", rows[starts[s]:end])...)
+				}
+			}
+			return y
+		}
+		ref.CheckClose(t, "forward", l.Forward(nil, &act, x, starts), want(), 1e-6)
+
+		f := func() float64 { return weighted(dy, want()) }
+		if mode == layer.Set { // dx may be dy
+			dx := clone(dy)
+			l.Backward(nil, dx, dx, &act, dmaps, mode)
+			ref.CheckGradient(t, "dx", dx.Data, xs, 0, f)
+		} else {
+			dx := mat.New(n, d)
+			l.Backward(nil, dx, clone(dy), &act, dmaps, mode)
+			ref.CheckGradient(t, "dx, added", dx.Data, xs, 0, f)
+		}
+		checkParams(t, ps, w, f)
+	}
+}
+
 // arena calls alloc with a new arena.
 func arena(alloc func(*layer.Arena)) {
 	var a layer.Arena

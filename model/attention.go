@@ -60,6 +60,9 @@ func (w *worker) visitWeights(first int, workspace *[]float32, visit func(string
 		visitHeads(EncoderSelf, i, l.Self.Heads, l.Self.Inputs(&w.act.enc[i].Self), encoder.Self)
 	}
 	for i, l := range w.p.Decoder {
+		if l.SSRU != nil {
+			break // no layer has self-attention
+		}
 		visitHeads(DecoderSelf, i, l.Self.Heads, l.Self.Inputs(&w.act.dec[i].Self), decoder.Self)
 	}
 	for i, l := range w.p.Decoder {

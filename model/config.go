@@ -53,6 +53,7 @@ type Config struct {
 	FirstPosition int       `json:"first_position,omitempty"`      // of a sentence, 0 to 2
 	Unscaled      bool      `json:"unscaled_embeddings,omitempty"` // no factor sqrt(d)
 	Biases        Biases    `json:"biases,omitempty"`
+	Autoreg       Autoreg   `json:"autoreg,omitempty"`     // first sublayer of decoder layers
 	OutputBias    bool      `json:"output_bias,omitempty"` // bias of the output projection
 
 	// Languages and special tokens, see SourceLayout and Languages. A reader of another system's
@@ -116,6 +117,10 @@ var presets = []struct {
 	{"tiny", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 4, DecoderLayers: 4, Norm: PreNorm, Dropout: 0.1, LabelSmoothing: 0.1}},
 	// For hours.
 	{"small", Config{DModel: 256, Heads: 4, DFF: 1024, EncoderLayers: 4, DecoderLayers: 4, Norm: PreNorm, Dropout: 0.1, LabelSmoothing: 0.1}},
+	// Students of larger models in the shapes of Firefox's (browsermt/students, student.tiny11 and
+	// student.base), which Marian can run.
+	{"student-tiny", student.with(func(c *Config) { c.DModel, c.DFF = 256, 1536 })},
+	{"student-base", student},
 	// Trained by `tfm demo` in about half a minute.
 	{"demo", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 2, DecoderLayers: 2, LabelSmoothing: 0.1}},
 	// The other rows of Table 3 of the paper, in its order, as differences from base.
@@ -141,6 +146,11 @@ var presets = []struct {
 
 var base = Config{DModel: 512, Heads: 8, DFF: 2048, EncoderLayers: 6, DecoderLayers: 6, Dropout: 0.1, LabelSmoothing: 0.1}
 
+var student = Config{
+	DModel: 512, Heads: 8, DFF: 2048, EncoderLayers: 6, DecoderLayers: 2, Autoreg: SSRU, Positions: TimingSignal, OutputBias: true,
+	Dropout: 0.1, LabelSmoothing: 0.1, NormEps: 1e-6,
+}
+
 // with returns c after change.
 func (c Config) with(change func(*Config)) Config {
 	change(&c)
@@ -161,7 +171,7 @@ func Preset(name string) (Config, error) {
 	for _, p := range presets {
 		if p.name == name {
 			c := p.config
-			c.Tie, c.NormEps, c.MaxLen = TieAll, 1e-5, 1024
+			c.Tie, c.NormEps, c.MaxLen = TieAll, cmp.Or(c.NormEps, 1e-5), 1024
 			return c, nil
 		}
 	}
@@ -193,7 +203,8 @@ func (c Config) Validate() error {
 		between(1, 1<<16, "max_len", c.MaxLen), fraction("dropout", c.Dropout), fraction("label_smoothing", c.LabelSmoothing),
 		fraction("attention_dropout", c.AttentionDropout), fraction("ff_dropout", c.FFDropout),
 		known("norm", c.Norm, placements), known("final_norm", c.FinalNorm, finalNorms), known("norm_kind", c.NormKind, normKinds),
-		known("positions", c.Positions, positions), known("biases", c.Biases, biases), known("activation", c.Activation, activations),
+		known("positions", c.Positions, positions), known("biases", c.Biases, biases), known("autoreg", c.Autoreg, autoregs),
+		known("activation", c.Activation, activations),
 		known("smoothing", c.Smoothing, smoothings), known("start", c.Init, initSchemes),
 		between(0, 1<<20, "d_k", c.DK), between(0, 1<<20, "d_v", c.DV),
 		between(EOS+2, 1<<24, "src_vocab", c.SrcVocab), between(EOS+2, 1<<24, "tgt_vocab", c.TgtVocab), c.validateLanguages(),

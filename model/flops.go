@@ -17,7 +17,12 @@ func (c Config) TrainFLOPs(b *Batch) float64 {
 		crossPairs += src * tgt
 	}
 	encoder := m*2*d*(k+v+ff) + (k+v)*encPairs
-	decoder := n*d*(3*k+3*v+2*ff) + m*d*(k+v) + (k+v)*(decPairs+crossPairs)
+	decoder := n*d*(k+v+2*ff) + m*d*(k+v) + (k+v)*crossPairs // without the first sublayer
+	if c.Autoreg == SSRU {
+		decoder += n * d * 2 * d
+	} else {
+		decoder += n*d*2*(k+v) + (k+v)*decPairs
+	}
 	macs := float64(c.EncoderLayers)*encoder + float64(c.DecoderLayers)*decoder + n*d*float64(c.TgtVocab)
 	return 3 * 2 * macs
 }

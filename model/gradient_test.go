@@ -29,7 +29,7 @@ func reference(m *Transformer, seed uint64, r rates) ref.Model {
 		SourcePositions: text(c.Positions), TargetPositions: text(c.Positions),
 		Variant: ref.Variant{
 			Pre: c.Norm == PreNorm, FinalNorm: c.HasFinalNorm(), EncAlpha: encAlpha, DecAlpha: decAlpha, NormKind: text(c.NormKind),
-			First: c.FirstPosition, Unscaled: c.Unscaled, Activation: text(c.Activation), SmoothAll: c.Smoothing == SmoothAll,
+			First: c.FirstPosition, Unscaled: c.Unscaled, Activation: text(c.Activation), SmoothAll: c.Smoothing == SmoothAll, Recurrent: c.Autoreg == SSRU,
 		},
 	}
 	if c.Positions == Learned {

@@ -142,10 +142,11 @@ func (l *EncoderLayer) Backward(pool *mat.Pool, dx mat.Matrix, act *EncoderAct, 
 }
 
 // DecoderLayer is one of the N layers on the right of figure 1 (section 3.1): masked
-// self-attention, attention to the encoder's output, and the feed-forward network, each with a
-// residual connection and a norm.
+// self-attention or an SSRU, attention to the encoder's output, and the feed-forward network, each
+// with a residual connection and a norm.
 type DecoderLayer struct {
 	Self     attn.Self         // masked multi-head self-attention (sections 3.1, 3.2.3)
+	SSRU     *layer.SSRU       // in the place of Self; nil if the layer has Self
 	Norm1    layer.Norm        // of Self
 	Cross    attn.Cross        // encoder-decoder attention (section 3.2.3)
 	Norm2    layer.Norm        // of Cross
@@ -157,8 +158,9 @@ type DecoderLayer struct {
 
 func (b builder) decoderLayer(i int) DecoderLayer {
 	name := "decoder." + strconv.Itoa(i)
+	self, ssru := b.autoreg(name)
 	return DecoderLayer{
-		Self:     b.sizes().NewSelf(b.ps, name+".self"),
+		Self: self, SSRU: ssru,
 		Norm1:    b.norm(name + ".norm1"),
 		Cross:    b.sizes().NewCross(b.ps, name+".cross"),
 		Norm2:    b.norm(name + ".norm2"),
@@ -169,9 +171,19 @@ func (b builder) decoderLayer(i int) DecoderLayer {
 	}
 }
 
+// autoreg declares the first sublayer of a decoder layer.
+func (b builder) autoreg(name string) (attn.Self, *layer.SSRU) {
+	if b.Autoreg == SSRU {
+		ssru := layer.NewSSRU(b.ps, name+".ssru", b.DModel)
+		return attn.Self{}, &ssru
+	}
+	return b.sizes().NewSelf(b.ps, name+".self"), nil
+}
+
 // DecoderAct holds the activations of a DecoderLayer, which Forward sets and Backward reads.
 type DecoderAct struct {
 	Self                attn.SelfAct
+	SSRU                layer.SSRUAct
 	Cross               attn.CrossAct
 	FF                  layer.FeedForwardAct
 	Norm1, Norm2, Norm3 layer.NormAct
@@ -181,10 +193,33 @@ type DecoderAct struct {
 // Alloc allocates the activations of n target and m source tokens. backward is false if only
 // Forward runs.
 func (l *DecoderLayer) Alloc(a *layer.Arena, n, m int, backward bool) DecoderAct {
-	return DecoderAct{
-		Self: l.Self.Alloc(a, n), Cross: l.Cross.Alloc(a, n, m), FF: l.FF.Alloc(a, n, backward),
+	act := DecoderAct{
+		Cross: l.Cross.Alloc(a, n, m), FF: l.FF.Alloc(a, n, backward),
 		Norm1: l.Norm1.Alloc(a, n), Norm2: l.Norm2.Alloc(a, n), Norm3: l.Norm3.Alloc(a, n),
 	}
+	if l.SSRU != nil {
+		act.SSRU = l.SSRU.Alloc(a, n)
+	} else {
+		act.Self = l.Self.Alloc(a, n)
+	}
+	return act
+}
+
+// autoreg is the first sublayer: self-attention or the SSRU in its place.
+func (l *DecoderLayer) autoreg(args LayerArgs, act *DecoderAct, x mat.Matrix) mat.Matrix {
+	if l.SSRU != nil {
+		return l.SSRU.Forward(args.Pool, &act.SSRU, x, args.Self.QStarts)
+	}
+	return l.Self.Forward(args.Pool, &act.Self, x, args.Self)
+}
+
+// autoregBackward sets or adds to dx [n × d] for dy [n × d], which it may overwrite.
+func (l *DecoderLayer) autoregBackward(pool *mat.Pool, dx, dy mat.Matrix, act *DecoderAct, g *LayerGrad, mode layer.Mode) {
+	if l.SSRU != nil {
+		l.SSRU.Backward(pool, dx, dy, &act.SSRU, g.ssru, mode)
+		return
+	}
+	l.Self.Backward(pool, dx, dy, &act.Self, &g.self, mode)
 }
 
 // Forward returns the layer's output [n × d] for x [n × d] and the encoder's output, memory
@@ -197,7 +232,7 @@ func (l *DecoderLayer) Alloc(a *layer.Arena, n, m int, backward bool) DecoderAct
 func (l *DecoderLayer) Forward(args LayerArgs, act *DecoderAct, x, memory mat.Matrix) mat.Matrix {
 	if l.PreNorm {
 		h := l.Norm1.Forward(args.Pool, &act.Norm1, x)
-		h = l.Self.Forward(args.Pool, &act.Self, h, args.Self)
+		h = l.autoreg(args, act, h)
 		x = l.Residual.Forward(args.Pool, &act.Res1, x, h, args.drop.at(0))
 
 		h = l.Norm2.Forward(args.Pool, &act.Norm2, x)
@@ -208,7 +243,7 @@ func (l *DecoderLayer) Forward(args LayerArgs, act *DecoderAct, x, memory mat.Ma
 		h = l.FF.Forward(args.Pool, &act.FF, h, args.drop.innerAt(2))
 		return l.Residual.Forward(args.Pool, &act.Res3, x, h, args.drop.at(2))
 	}
-	h := l.Self.Forward(args.Pool, &act.Self, x, args.Self)
+	h := l.autoreg(args, act, x)
 	h = l.Residual.Forward(args.Pool, &act.Res1, x, h, args.drop.at(0))
 	x = l.Norm1.Forward(args.Pool, &act.Norm1, h)
 
@@ -238,7 +273,7 @@ func (l *DecoderLayer) Backward(pool *mat.Pool, dx, dmemory mat.Matrix, act *Dec
 
 		// x = x + dropout(self(norm1(x)))
 		l.Residual.Backward(pool, g.dh, dx, &act.Res1)
-		l.Self.Backward(pool, g.dh, g.dh, &act.Self, &g.self, layer.Set)
+		l.autoregBackward(pool, g.dh, g.dh, act, g, layer.Set)
 		l.Norm1.Backward(pool, dx, g.dh, &act.Norm1, layer.Add)
 		return
 	}
@@ -255,7 +290,7 @@ func (l *DecoderLayer) Backward(pool *mat.Pool, dx, dmemory mat.Matrix, act *Dec
 	// x = norm1(x + dropout(self(x)))
 	l.Norm1.Backward(pool, dx, dx, &act.Norm1, layer.Set)
 	l.Residual.Backward(pool, g.dh, dx, &act.Res1)
-	l.Self.Backward(pool, dx, g.dh, &act.Self, &g.self, layer.Add)
+	l.autoregBackward(pool, dx, g.dh, act, g, layer.Add)
 }
 
 // LayerGrad is the workspace of a layer's Backward. All layers of a stack may share one.
@@ -263,6 +298,7 @@ type LayerGrad struct {
 	dh     mat.Matrix // [n × d] gradient of h in Forward
 	hidden mat.Matrix // [n × ff] gradient of the feed-forward network's hidden layer
 	self   attn.SelfGrad
+	ssru   mat.Matrix     // [n × 2d] decoder only, without self
 	cross  attn.CrossGrad // decoder only
 }
 
@@ -273,8 +309,11 @@ func (l *EncoderLayer) AllocGrad(a *layer.Arena, n int) LayerGrad {
 
 // AllocGrad allocates the workspace of Backward for n target and m source tokens.
 func (l *DecoderLayer) AllocGrad(a *layer.Arena, n, m int) LayerGrad {
-	return LayerGrad{
-		dh: a.Matrix(n, l.Self.Model), hidden: l.FF.AllocGrad(a, n),
-		self: l.Self.AllocGrad(a, n), cross: l.Cross.AllocGrad(a, n, m),
+	g := LayerGrad{dh: a.Matrix(n, l.Cross.Model), hidden: l.FF.AllocGrad(a, n), cross: l.Cross.AllocGrad(a, n, m)}
+	if l.SSRU != nil {
+		g.ssru = l.SSRU.AllocGrad(a, n)
+	} else {
+		g.self = l.Self.AllocGrad(a, n)
 	}
+	return g
 }

@@ -18,7 +18,13 @@ func (t *Transformer) In(r layer.Precision) *Transformer {
 	}
 	for i := range u.Decoder {
 		l := &u.Decoder[i]
-		l.Self, l.Cross, l.FF = l.Self.In(r), l.Cross.In(r), l.FF.In(r)
+		l.Cross, l.FF = l.Cross.In(r), l.FF.In(r)
+		if l.SSRU != nil {
+			ssru := l.SSRU.In(r)
+			l.SSRU = &ssru
+		} else {
+			l.Self = l.Self.In(r)
+		}
 	}
 	u.Output.Precision = r
 	return &u

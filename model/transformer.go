@@ -45,6 +45,7 @@ func declare(c Config) *Transformer {
 	}
 	t.SrcEmbed.E, t.TgtEmbed.E = src, tgt
 	t.SrcEmbed.Unscaled, t.TgtEmbed.Unscaled = c.Unscaled, c.Unscaled
+	t.TgtEmbed.ZeroStart = c.Autoreg == SSRU
 	if c.Positions == Learned {
 		t.SrcEmbed.Learned = ps.New("source.positions", c.MaxLen, c.DModel)
 		t.TgtEmbed.Learned = ps.New("target.positions", c.MaxLen, c.DModel)

@@ -99,6 +99,22 @@ func (v *Biases) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Autoreg selects the first sublayer of the decoder's layers, the one that mixes the tokens of a
+// target.
+type Autoreg uint8
+
+const (
+	SelfAttention Autoreg = iota // masked, section 3.2.3
+	// SSRU is layer.SSRU. As in Marian, the only other system with it, the decoder then begins with
+	// an embedding of zeros, not that of BOS.
+	SSRU
+)
+
+var autoregs = []string{"self-attention", "ssru"}
+
+func (v Autoreg) MarshalText() ([]byte, error)     { return marshalName(v, autoregs) }
+func (v *Autoreg) UnmarshalText(text []byte) error { return unmarshalName(v, autoregs, text) }
+
 // Activation selects the activation function of the feed-forward network; see mat.Activation.
 type Activation uint8
 

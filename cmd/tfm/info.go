@@ -251,6 +251,7 @@ func (h *header) layers(c model.Config) {
 	h.row("heads", fmt.Sprintf("%d of %s, %s", c.Heads, sizes, biases(model.AttentionBiases)))
 	h.row("d_ff", fmt.Sprintf("%d, %s, %s", c.DFF, activation[c.Activation], biases(model.FeedForwardBiases)))
 	h.row("layers", fmt.Sprintf("%d encoder, %d decoder", c.EncoderLayers, c.DecoderLayers))
+	h.row("decoder", map[model.Autoreg]string{model.SSRU: "SSRU in the place of self-attention"}[c.Autoreg])
 	h.row("norm", normInfo(c))
 	h.row("positions", positions)
 	source := c.Source.Description()

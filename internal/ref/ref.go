@@ -3,6 +3,7 @@ package ref
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Matrix is a slice of rows.
@@ -41,6 +42,7 @@ type Variant struct {
 	Unscaled           bool    // embeddings without the factor sqrt(d)
 	Activation         string  // "relu", "gelu", "gelu-tanh" or "silu"
 	SmoothAll          bool    // label smoothing over all V
+	Recurrent          bool    // SSRU, not self-attention, in the decoder; a start of zeros
 }
 
 // Linear returns x·W + b, or x·W without b.
@@ -169,6 +171,22 @@ func (w Weights) Cross(name string, x, memory Matrix, heads int, drop func(head 
 	q, kv := w.Linear(name+".q", x), w.Linear(name+".kv", memory)
 	k := len(q[0])
 	return w.Linear(name+".out", multiHead(q, columns(kv, 0, k), columns(kv, k, len(kv[0])), heads, nil, drop))
+}
+
+// SSRU returns the output of the simpler simple recurrent unit with ReLU (Kim et al., 2019) for the
+// tokens x of a sentence.
+func (w Weights) SSRU(name string, x Matrix) Matrix {
+	maps, bias := w.Linear(name+".maps", x), w[name+".gate.bias"]
+	d := len(bias)
+	y, c := New(len(x), d), make([]float64, d)
+	for t, row := range maps {
+		for j := range c {
+			f := 1 / (1 + math.Exp(-row[d+j]-bias[j]))
+			c[j] = f*c[j] + (1-f)*row[j]
+			y[t][j] = max(c[j], 0)
+		}
+	}
+	return y
 }
 
 // columns views columns [lo, hi) of m.
@@ -307,13 +325,24 @@ func (m Model) Loss(src, in, out []int32, srcFirst, tgtFirst int) (smoothed, nll
 		memory = m.sublayer(name+".norm2", m.EncAlpha, memory, drop, func(x Matrix) Matrix { return m.FeedForward(name+".ff", m.Activation, x, inner) })
 	}
 	first = tgtFirst
+	table := m.Weights[m.Target]
+	if m.Recurrent { // in[0], BOS, has an embedding of zeros
+		m.Weights[m.Target] = slices.Clone(table)
+		clear(m.Weights[m.Target][int(in[0])*m.D:][:m.D])
+	}
 	x := embed(m.Target, m.TargetPositions, in)
+	m.Weights[m.Target] = table
 	if m.FinalNorm {
 		memory = m.Norm("encoder.norm", m.NormKind, memory, m.Eps)
 	}
 	for i := range m.DecoderLayers {
 		name := fmt.Sprint("decoder.", i)
-		x = m.sublayer(name+".norm1", m.DecAlpha, x, drop, func(x Matrix) Matrix { return m.Self(name+".self", x, m.Heads, true, weights) })
+		x = m.sublayer(name+".norm1", m.DecAlpha, x, drop, func(x Matrix) Matrix {
+			if m.Recurrent {
+				return m.Weights.SSRU(name+".ssru", x)
+			}
+			return m.Self(name+".self", x, m.Heads, true, weights)
+		})
 		x = m.sublayer(name+".norm2", m.DecAlpha, x, drop, func(x Matrix) Matrix { return m.Cross(name+".cross", x, memory, m.Heads, weights) })
 		x = m.sublayer(name+".norm3", m.DecAlpha, x, drop, func(x Matrix) Matrix { return m.FeedForward(name+".ff", m.Activation, x, inner) })
 	}

@@ -98,6 +98,7 @@ func checkCTranslate2(c model.Config) error {
 	dk, dv := c.HeadSizes()
 	return firstBroken([]rule{
 		{c.Norm == model.DeepNorm, "norm", textOf(c.Norm), "post or pre for CTranslate2"},
+		{c.Autoreg != model.SelfAttention, "autoreg", textOf(c.Autoreg), "self-attention for CTranslate2"},
 		{c.SrcLanguages != "" || c.TargetBegins, "source_marks", c.Source.String(), "no language of the source or at the begin of the target for CTranslate2"},
 		{c.NormKind == model.UnbiasedNorm, "norm_kind", textOf(c.NormKind), "layer or rms for CTranslate2"},
 		{dk != dv, "d_v", dv, fmt.Sprintf("%d, the d_k, for CTranslate2", dk)},

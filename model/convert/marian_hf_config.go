@@ -125,6 +125,7 @@ func checkMarianHF(c model.Config) error {
 		{c.NormEps != hfNormEps, "norm_eps", c.NormEps, "1e-05" + system},
 		{c.Positions != model.Halves && c.Positions != model.Interleaved, "positions", textOf(c.Positions), "halves or interleaved" + system},
 		{c.DModel%2 != 0, "d_model", c.DModel, "an even number" + system},
+		{c.Autoreg != model.SelfAttention, "autoreg", textOf(c.Autoreg), "self-attention" + system},
 		{c.FirstPosition != 0, "first_position", c.FirstPosition, "0" + system},
 		{c.Source != model.EOSLast && c.Source != model.ToFirst, "source_marks", c.Source.String(), "a source that ends with EOS" + system},
 		{c.TargetBegins, "target_begins_with_language", true, "false" + system},

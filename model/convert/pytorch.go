@@ -140,6 +140,7 @@ func checkPyTorch(c model.Config) error {
 		has     string
 	}{
 		{c.Norm == model.DeepNorm, "DeepNorm", "post-norm and pre-norm"},
+		{c.Autoreg != model.SelfAttention, "SSRUs in the decoder", "self-attention"},
 		{c.SrcLanguages+c.TgtLanguages != "", "several languages", "one on each side"},
 		{c.NormKind == model.RMSNorm, "RMSNorm", "LayerNorm with the biased variance"},
 		{c.NormKind == model.UnbiasedNorm, "norms with the unbiased deviation", "LayerNorm with the biased variance"},

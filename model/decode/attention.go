@@ -37,23 +37,29 @@ func (s *newestTokens) groupRows() {
 			end++
 		}
 		g := rowGroup{source: rows[i].source, row0: i, row1: end, touched0: len(s.touched)}
-		src := s.encoded[g.source]
-		for p := range src.pages {
-			s.touched = append(s.touched, touchedPage{page: int32(p), row0: math.MaxInt32})
+		if len(s.lanes) > 0 {
+			s.touch(&g)
 		}
-		touched := s.touched[g.touched0:]
-		for r := i; r < end; r++ {
-			for _, node := range s.lanes[r] {
-				t := &touched[node/pageTokens]
-				t.row0, t.row1 = min(t.row0, int32(r)), int32(r+1)
-			}
-		}
-		touched = slices.DeleteFunc(touched, func(t touchedPage) bool { return t.row1 == 0 })
-		s.touched = s.touched[:g.touched0+len(touched)]
 		g.touched1 = len(s.touched)
 		s.groups = append(s.groups, g)
 		i = end
 	}
+}
+
+// touch adds the pages with nodes of a group's rows to s.touched.
+func (s *newestTokens) touch(g *rowGroup) {
+	for p := range s.encoded[g.source].pages {
+		s.touched = append(s.touched, touchedPage{page: int32(p), row0: math.MaxInt32})
+	}
+	touched := s.touched[g.touched0:]
+	for r := g.row0; r < g.row1; r++ {
+		for _, node := range s.lanes[r] {
+			t := &touched[node/pageTokens]
+			t.row0, t.row1 = min(t.row0, int32(r)), int32(r+1)
+		}
+	}
+	touched = slices.DeleteFunc(touched, func(t touchedPage) bool { return t.row1 == 0 })
+	s.touched = s.touched[:g.touched0+len(touched)]
 }
 
 // workspace holds the scores of some heads of a rowGroup, and the weights of one row.
@@ -82,11 +88,6 @@ type keyValues struct {
 	*newestTokens
 	*decoderLayer
 	layer int
-}
-
-func (s *keyValues) floats() int {
-	sizes := s.w.sizes()
-	return sizes.Heads * (sizes.DK + sizes.DV) * pageTokens
 }
 
 func (s *keyValues) advance(x mat.Matrix) (y mat.Matrix, out *linear) {

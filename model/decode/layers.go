@@ -32,6 +32,8 @@ type activations struct {
 	norm   layer.NormAct // mean and rstd; the caller sets Y
 	logits mat.Matrix    // [n × V]
 
+	maps, cells mat.Matrix // of SSRUs: [n × 2d]; [n × d], which pairPass needs
+
 	unnormed, firstValues mat.Matrix // of unnormKeys: [n × (2h·d_k + h·d_v)], [n × h·d_v]
 }
 
@@ -183,6 +185,9 @@ func (s *stack) alloc(n, logitRows int) {
 			return
 		}
 		s.act.q, s.act.logits = a.Matrix(n, keys), a.Matrix(logitRows, c.TgtVocab)
+		if s.w.recurrent() {
+			s.act.maps, s.act.cells = a.Matrix(n, 2*c.DModel), a.Matrix(n, c.DModel)
+		}
 		if s.w.unnormedKeys {
 			s.act.unnormed, s.act.firstValues = a.Matrix(n, 2*keys+values), a.Matrix(n, values)
 		}

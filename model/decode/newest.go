@@ -26,12 +26,9 @@ type newestTokens struct {
 	weightsData []float32
 }
 
-// layerState is the first sublayer of a decoder layer, and what it keeps of the tokens of
-// hypotheses: keys and values, or the state of a recurrent cell after the token. Nodes have memory
-// for it in pages, see newestTokens.memory, until no live hypothesis contains them.
+// layerState is the first sublayer of a decoder layer, and what it keeps of hypotheses: the keys
+// and values of their tokens in pages, or the state of a recurrent cell after the last token.
 type layerState interface {
-	// floats returns the number of elements that a page, of 16 nodes, has for the layer.
-	floats() int
 	// advance computes the sublayer for the newest token of each row, whose input is x [rows × d],
 	// and stores what later tokens need. Its results are those of mixer.self.
 	advance(x mat.Matrix) (y mat.Matrix, out *linear)
@@ -39,7 +36,12 @@ type layerState interface {
 
 // begin allocates a step of rows, gives their last nodes lanes and embeds their tokens.
 func (s *newestTokens) begin(rows []treeRow, keepWeights bool) {
-	s.extendHypotheses(rows)
+	s.rows, s.lanes, s.stepSources = append(s.rows[:0], rows...), s.lanes[:0], s.stepSources[:0]
+	if s.w.recurrent() {
+		s.extendStates()
+	} else {
+		s.extendHypotheses()
+	}
 	s.groupRows()
 	if s.keepWeights = keepWeights; keepWeights {
 		s.allocWeights()
@@ -64,21 +66,20 @@ func (s *newestTokens) cross(layer int, x mat.Matrix) (y mat.Matrix, out *linear
 	return s.act.ctx, &l.crossOut
 }
 
-// memory returns what a layer has in the page of a lane of row i.
-func (s *newestTokens) memory(layer, i int, lane int32) []float32 {
-	p := s.encoded[s.rows[i].source].pages[lane/pageTokens]
-	return p[s.pages.keys(layer, 0):][:s.pages.layerFloats]
+// beginSource returns the source of a row, and adds it to s.stepSources at its first row.
+func (s *newestTokens) beginSource(handle int32) *encodedSource {
+	src := s.encoded[handle]
+	if !src.stepping {
+		src.stepping, s.stepSources = true, append(s.stepSources, handle)
+	}
+	return src
 }
 
 // extendHypotheses gives the last node of each row's hypothesis a lane, and sets s.lanes.
-func (s *newestTokens) extendHypotheses(rows []treeRow) {
-	s.rows, s.lanes, s.stepSources = append(s.rows[:0], rows...), s.lanes[:0], s.stepSources[:0]
+func (s *newestTokens) extendHypotheses() {
 	lanes := 0
-	for _, r := range rows {
-		src := s.encoded[r.source]
-		if !src.stepping {
-			src.stepping, s.stepSources = true, append(s.stepSources, r.source)
-		}
+	for _, r := range s.rows {
+		src := s.beginSource(r.source)
 		src.keep(r.node)
 		lanes += int(src.nodes[r.node].position) + 1
 	}
@@ -87,7 +88,7 @@ func (s *newestTokens) extendHypotheses(rows []treeRow) {
 	}
 	s.lanesData = slices.Grow(s.lanesData[:0], lanes)[:lanes]
 	rest := s.lanesData
-	for _, r := range rows {
+	for _, r := range s.rows {
 		src := s.encoded[r.source]
 		src.extend(&s.pages, r.node)
 		n := int(src.nodes[r.node].position) + 1

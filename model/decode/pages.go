@@ -21,9 +21,8 @@ type pageLayout struct {
 	layerFloats           int // elements of a layer
 }
 
-// newPageLayout returns the layout of pages with at least the given number of elements for a layer.
-func newPageLayout(layers, floats int, s attn.Sizes) pageLayout {
-	return pageLayout{layers, s.Heads, s.DK, s.DV, max(floats, s.Heads*(s.DK+s.DV)*pageTokens)}
+func newPageLayout(layers int, s attn.Sizes) pageLayout {
+	return pageLayout{layers, s.Heads, s.DK, s.DV, s.Heads * (s.DK + s.DV) * pageTokens}
 }
 
 // floatsOfKeys and floatsOfValues return the number of elements of a layer and head.

@@ -8,7 +8,7 @@ import (
 
 // The pages that are kept are limited by those in use and by their size; small batches reuse all.
 func TestFreePagesAreLimited(t *testing.T) {
-	p := &pagePool{pageLayout: newPageLayout(6, 0, attn.Sizes{Heads: 8, DK: 64, DV: 64})}
+	p := &pagePool{pageLayout: newPageLayout(6, attn.Sizes{Heads: 8, DK: 64, DV: 64})}
 	kept := maxFreeFloats / p.floats()
 	get := func(n int) (pages []page) {
 		for range n {

@@ -180,6 +180,12 @@ func (p *pairPass) decode(visitCross func(layer int, in attn.Inputs, r attn.Ragg
 
 func (p *pairPass) self(layer int, x mat.Matrix) (y mat.Matrix, out *linear) {
 	l := &p.w.decoder[layer]
+	if p.w.recurrent() {
+		l.maps.mul(p.pool, p.act.maps, x, mat.Identity)
+		y = p.act.maps.ColRange(0, x.Cols)
+		p.w.model.Decoder[layer].SSRU.Recur(p.pool, y, p.act.cells, p.act.maps, p.tgtStarts)
+		return y, nil
+	}
 	l.qkv.mul(p.pool, p.act.qkv, x, mat.Identity)
 	ragged := attn.Ragged{QStarts: p.tgtStarts, KStarts: p.tgtStarts, Causal: true}
 	attn.ScaledDotProductHeads(p.pool, p.act.ctx, p.selfInputs(), p.w.sizes().Heads, ragged)

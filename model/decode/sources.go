@@ -5,6 +5,7 @@ type sourceSet struct {
 	encoded []*encodedSource // by handle
 	removed []int32          // handles that the next sources get
 	pages   pagePool
+	cells   cellStates  // of hypotheses, in the place of pages, in a model with SSRUs
 	lists   outputLists // of the sources
 }
 
@@ -40,6 +41,9 @@ func (s *sourceSet) remove(handle int32) {
 	src := s.encoded[handle]
 	s.lists.put(src.list)
 	src.isAdded, src.list = false, nil
+	if s.cells.layers > 0 {
+		s.cells.put(&src.kvCache)
+	}
 	src.clear(&s.pages)
 	s.removed = append(s.removed, handle)
 }

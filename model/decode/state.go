@@ -40,13 +40,16 @@ func NewState(w *Weights, p *mat.Pool) *State {
 	s := &State{stack: stack{w: w, pool: p}}
 	s.newest = newestTokens{stack: &s.stack, sourceSet: &s.sources}
 	s.output = outputProjection{newestTokens: &s.newest, maxListBytes: maxListBytes}
-	layers, floats := len(w.decoder), 0
+	layers := len(w.decoder)
 	for i := range w.decoder {
-		k := &keyValues{newestTokens: &s.newest, decoderLayer: &w.decoder[i], layer: i}
-		s.newest.states = append(s.newest.states, k)
-		floats = max(floats, k.floats())
+		var l layerState = &keyValues{newestTokens: &s.newest, decoderLayer: &w.decoder[i], layer: i}
+		if w.recurrent() {
+			l = &ssru{newestTokens: &s.newest, SSRU: w.model.Decoder[i].SSRU, maps: w.decoder[i].maps, layer: i}
+			s.sources.cells.layers, s.sources.cells.d = layers, w.model.Config.DModel
+		}
+		s.newest.states = append(s.newest.states, l)
 	}
-	s.sources.pages.pageLayout = newPageLayout(layers, floats, w.sizes())
+	s.sources.pages.pageLayout = newPageLayout(layers, w.sizes())
 	return s
 }
 

@@ -241,7 +241,7 @@ func TestPagesOfALongBeamAreBounded(t *testing.T) {
 	} {
 		r := rand.New(rand.NewPCG(1, 1))
 		var src kvCache
-		pool := pagePool{pageLayout: newPageLayout(1, 0, attn.Sizes{Heads: 1, DK: 1, DV: 1})}
+		pool := pagePool{pageLayout: newPageLayout(1, attn.Sizes{Heads: 1, DK: 1, DV: 1})}
 		most := 0
 		for step := range tokens {
 			var tails []int32

@@ -58,7 +58,8 @@ type encoderLayer struct {
 
 // decoderLayer holds the weights of a model.DecoderLayer.
 type decoderLayer struct {
-	qkv, out            linear // self-attention
+	qkv, out            linear // self-attention, or
+	maps                linear // of the SSRU
 	q, kv, crossOut     linear // cross-attention
 	ff                  feedForward
 	norm1, norm2, norm3 addNorm
@@ -196,8 +197,14 @@ func declare(t *model.Transformer, f Form) *Weights {
 	}
 	for i := range t.Decoder {
 		l := &t.Decoder[i]
+		var qkv, out, maps linear
+		if l.SSRU != nil {
+			maps = w.linear(l.SSRU.Maps)
+		} else {
+			qkv, out = w.linear(l.Self.QKV), w.linear(l.Self.Out)
+		}
 		w.decoder = append(w.decoder, decoderLayer{
-			qkv: w.linear(l.Self.QKV), out: w.linear(l.Self.Out),
+			qkv: qkv, out: out, maps: maps,
 			q: w.linear(l.Cross.Q), kv: w.linear(l.Cross.KV), crossOut: w.linear(l.Cross.Out),
 			ff:    w.feedForward(l.FF),
 			norm1: addNorm{l.Norm1, l.Residual}, norm2: addNorm{l.Norm2, l.Residual}, norm3: addNorm{l.Norm3, l.Residual},
@@ -265,7 +272,10 @@ func (w *Weights) allocMatrices() {
 }
 
 // sizes returns the sizes of every attention, which all layers share.
-func (w *Weights) sizes() attn.Sizes { return w.model.Decoder[0].Self.Sizes }
+func (w *Weights) sizes() attn.Sizes { return w.model.Decoder[0].Cross.Sizes }
+
+// recurrent reports whether the decoder has SSRUs in the place of self-attention.
+func (w *Weights) recurrent() bool { return w.model.Config.Autoreg == model.SSRU }
 
 // preNorm reports whether sublayers normalize their input, not the sum with their output.
 func (w *Weights) preNorm() bool { return w.model.Config.Norm == model.PreNorm }
@@ -281,6 +291,10 @@ func (t *embedRows) Range(lo, hi int) {
 	scale := t.layer.Scale()
 	for i := lo; i < hi; i++ {
 		y := t.y.Row(i)
+		if t.positions[i] == 0 && t.layer.ZeroStart {
+			copy(y, t.layer.Positions.Row(0))
+			continue
+		}
 		if t.int8 != nil {
 			t.int8.Col(y, int(t.ids[i]))
 		} else {

@@ -18,6 +18,7 @@ func modelFlags(f *cli.Flags, c *model.Config) {
 	f.IntVar(&c.DFF, "d-ff", c.DFF, "inner width of the feed-forward networks").Default(byPreset)
 	f.IntVar(&c.EncoderLayers, "encoder-layers", c.EncoderLayers, "encoder layers, N").Default(byPreset)
 	f.IntVar(&c.DecoderLayers, "decoder-layers", c.DecoderLayers, "decoder layers").Default(byPreset)
+	f.TextVar(&c.Autoreg, "autoreg", c.Autoreg, "first sublayer of decoder layers: self-attention, or ssru, a recurrent unit").Choices(names[model.Autoreg]()...).Default(byPreset)
 	f.StringVar(&c.Tie, "tie", c.Tie, "embeddings that share one matrix:\n"+
 		"  all      source, target and output projection, as in the paper\n"+
 		"  decoder  target and output projection\n"+

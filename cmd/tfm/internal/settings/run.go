@@ -95,7 +95,7 @@ func NewRun(f *cli.Flags) *Run {
 var settingsOnly = []string{
 	"beta1", "beta2", "eps", "weight-decay", "momentum", "nesterov", "muon-scale", "factor", "decay-steps", "min-lr",
 	"attention-dropout", "ff-dropout", "smoothing-over",
-	"d-k", "d-v", "output-bias", "bias", "activation", "norm-kind", "norm-eps", "final-norm", "positions", "first-position", "scale-embeddings", "init-scheme",
+	"d-k", "d-v", "autoreg", "output-bias", "bias", "activation", "norm-kind", "norm-eps", "final-norm", "positions", "first-position", "scale-embeddings", "init-scheme",
 }
 
 // setFlag declares -set, and takes settingsOnly off the command line, after all other flags of f.
