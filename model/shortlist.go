@@ -14,8 +14,8 @@ import (
 // decode step can compute the logits of a few pieces instead of all. The list of a source is the
 // union of Always and the lists of its pieces. It does not depend on other sources.
 //
-// In a model file its fields are the tensors "shortlist.always", "shortlist.starts" and
-// "shortlist.pieces", I32, of one dimension.
+// In a model file its fields are the tensors "shortlist.always", "shortlist.starts",
+// "shortlist.pieces" and, unless it is zero, "shortlist.fill", I32, of one dimension.
 type Shortlist struct {
 	// Always are the pieces of every list, EOS among them, in ascending order.
 	Always []int32
@@ -23,6 +23,15 @@ type Shortlist struct {
 	// The list of source piece i is Pieces[Starts[i]:Starts[i+1]], in ascending order.
 	Starts []int32 // [source pieces + 1]
 	Pieces []int32
+
+	Fill ShortlistFill
+}
+
+// ShortlistFill makes the length of every list a multiple of a number, as Marian does, by the
+// lowest further pieces after EOS. The zero value adds none.
+type ShortlistFill struct {
+	Multiple int32
+	Limit    int32 // of the pieces that are added
 }
 
 const shortlistPrefix = "shortlist."
@@ -32,7 +41,10 @@ const (
 	shortlistAlways = shortlistPrefix + "always"
 	shortlistStarts = shortlistPrefix + "starts"
 	shortlistPieces = shortlistPrefix + "pieces"
+	shortlistFill   = shortlistPrefix + "fill"
 )
+
+const maxMultiple = 1024 // of a ShortlistFill
 
 // Of returns the list of source piece i.
 func (s *Shortlist) Of(i int32) []int32 { return s.Pieces[s.Starts[i]:s.Starts[i+1]] }
@@ -53,6 +65,7 @@ func (s *Shortlist) List(ids, src, more []int32, set *[]uint64) []int32 {
 		add(s.Of(piece))
 	}
 	add(more)
+	s.Fill.add(set)
 	for i, word := range *set {
 		for ; word != 0; word &= word - 1 {
 			ids = append(ids, int32(64*i+bits.TrailingZeros64(word)))
@@ -60,6 +73,23 @@ func (s *Shortlist) List(ids, src, more []int32, set *[]uint64) []int32 {
 	}
 	clear(*set)
 	return ids
+}
+
+// add adds the pieces that fill a set.
+func (f ShortlistFill) add(set *[]uint64) {
+	n := 0
+	for _, word := range *set {
+		n += bits.OnesCount64(word)
+	}
+	for id := int32(EOS); f.Multiple > 0 && n%int(f.Multiple) > 0 && id < f.Limit; id++ {
+		for int(id/64) >= len(*set) {
+			*set = append(*set, 0)
+		}
+		if bit := uint64(1) << (id % 64); (*set)[id/64]&bit == 0 {
+			(*set)[id/64] |= bit
+			n++
+		}
+	}
 }
 
 // Validate returns an error that names a tensor if s does not fit the vocabularies of c.
@@ -84,6 +114,9 @@ func (s *Shortlist) Validate(c Config) error {
 	if len(s.Always) == 0 || s.Always[0] != EOS {
 		return fail(shortlistAlways, "found no id %d, expected the end of a sentence in every list", EOS)
 	}
+	if f := s.Fill; f != (ShortlistFill{}) && (f.Multiple < 1 || f.Multiple > maxMultiple || f.Limit <= EOS || int(f.Limit) > c.TgtVocab) {
+		return fail(shortlistFill, "found %v, expected a multiple of 1 to %d and a limit of %d to %d", f, maxMultiple, EOS+1, c.TgtVocab)
+	}
 	if len(s.Starts) != c.SrcVocab+1 {
 		return fail(shortlistStarts, "found %d elements, expected %d for %d source pieces", len(s.Starts), c.SrcVocab+1, c.SrcVocab)
 	}
@@ -105,11 +138,15 @@ func (s *Shortlist) Tensors() []safetensors.Tensor {
 	if s == nil {
 		return nil
 	}
-	return []safetensors.Tensor{
+	list := []safetensors.Tensor{
 		safetensors.Int32Tensor(shortlistAlways, s.Always),
 		safetensors.Int32Tensor(shortlistStarts, s.Starts),
 		safetensors.Int32Tensor(shortlistPieces, s.Pieces),
 	}
+	if f := s.Fill; f != (ShortlistFill{}) {
+		list = append(list, safetensors.Int32Tensor(shortlistFill, []int32{f.Multiple, f.Limit}))
+	}
+	return list
 }
 
 // IsShortlistTensor reports whether a tensor of a model file belongs to a Shortlist.
@@ -119,12 +156,16 @@ func IsShortlistTensor(name string) bool { return strings.HasPrefix(name, shortl
 // it has none. find returns a tensor by its name. Errors name the tensor.
 func ReadShortlist(find func(name string) (t safetensors.Tensor, found bool), c Config) (*Shortlist, error) {
 	s, missing, found := new(Shortlist), "", 0
+	var fill []int32
 	for _, f := range []struct {
 		name string
 		data *[]int32
-	}{{shortlistAlways, &s.Always}, {shortlistStarts, &s.Starts}, {shortlistPieces, &s.Pieces}} {
+	}{{shortlistAlways, &s.Always}, {shortlistStarts, &s.Starts}, {shortlistPieces, &s.Pieces}, {shortlistFill, &fill}} {
 		t, ok := find(f.name)
 		if !ok {
+			if f.name == shortlistFill {
+				break
+			}
 			missing = f.name
 			continue
 		}
@@ -142,6 +183,10 @@ func ReadShortlist(find func(name string) (t safetensors.Tensor, found bool), c 
 		return nil, nil
 	case missing != "":
 		return nil, fmt.Errorf("tensor %q is missing", missing)
+	case fill != nil && len(fill) != 2:
+		return nil, fmt.Errorf("tensor %q: found %d elements, expected 2", shortlistFill, len(fill))
+	case fill != nil:
+		s.Fill = ShortlistFill{fill[0], fill[1]}
 	}
 	if err := s.Validate(c); err != nil {
 		return nil, err
@@ -160,7 +205,7 @@ func (s *Shortlist) Equal(o *Shortlist) bool {
 	if s == nil || o == nil {
 		return s == o
 	}
-	return slices.Equal(s.Always, o.Always) && slices.Equal(s.Starts, o.Starts) && slices.Equal(s.Pieces, o.Pieces)
+	return s.Fill == o.Fill && slices.Equal(s.Always, o.Always) && slices.Equal(s.Starts, o.Starts) && slices.Equal(s.Pieces, o.Pieces)
 }
 
 // CopyWithShortlist writes a copy of the model file at path, of any form, with the Shortlist s, in

@@ -32,6 +32,19 @@ func TestShortlistOfASource(t *testing.T) {
 			t.Errorf("list of %v with %v = %v, want %v after -1", c.src, c.more, got, c.want)
 		}
 	}
+	s.Fill = ShortlistFill{Multiple: 4, Limit: 11}
+	for _, c := range []struct{ src, want []int32 }{
+		{nil, []int32{2, 3, 5, 9}},
+		{[]int32{3, 5, 3}, []int32{2, 3, 4, 5, 6, 7, 9, 10}},
+		{[]int32{3, 5, 10}, []int32{2, 3, 4, 5, 6, 7, 9, 10}},
+	} {
+		if got := s.List(nil, c.src, nil, &set); !slices.Equal(got, c.want) {
+			t.Errorf("filled list of %v = %v, want %v", c.src, got, c.want)
+		}
+	}
+	if s.Fill.Multiple = 16; len(s.List(nil, nil, nil, &set)) != 9 { // all pieces
+		t.Errorf("list of %v", s.List(nil, nil, nil, &set))
+	}
 	buf := make([]int32, 0, 100)
 	if n := testing.AllocsPerRun(10, func() { s.List(buf, []int32{3, 5}, nil, &set) }); n > 0 {
 		t.Errorf("List: %v allocations", n)
@@ -65,7 +78,7 @@ func TestShortlistOfAFile(t *testing.T) {
 		t.Errorf("Shortlist %+v, want %+v", s, toyShortlist())
 	}
 	other := toyShortlist()
-	other.Always = []int32{2}
+	other.Always, other.Fill = []int32{2}, ShortlistFill{8, 11}
 	if err := CopyWithShortlist(copied, path, other); err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +116,8 @@ func TestDamagedShortlists(t *testing.T) {
 		"first start":        {func(s *Shortlist) { s.Starts[0] = 1 }, `tensor "shortlist.starts": found 1 at index 0, expected ascending indices from 0 to 7`},
 		"descending starts":  {func(s *Shortlist) { s.Starts[5] = 1 }, `tensor "shortlist.starts": found 1 at index 5`},
 		"start past the end": {func(s *Shortlist) { s.Starts[5] = 8 }, `tensor "shortlist.starts": found 8 at index 5`},
+		"large multiple":     {func(s *Shortlist) { s.Fill = ShortlistFill{1025, 11} }, `tensor "shortlist.fill": found {1025 11}, expected a multiple of 1 to 1024 and a limit of 3 to 11`},
+		"large limit":        {func(s *Shortlist) { s.Fill = ShortlistFill{8, 12} }, `tensor "shortlist.fill": found {8 12}`},
 		"last start":         {func(s *Shortlist) { s.Pieces = append(s.Pieces, 8) }, `tensor "shortlist.starts": found 7 at index 11`},
 	} {
 		s := toyShortlist()
@@ -118,6 +133,7 @@ func TestDamagedShortlists(t *testing.T) {
 	square := good[1]
 	square.Shape = []int{3, 4}
 	for want, list := range map[string][]safetensors.Tensor{
+		`tensor "shortlist.fill": found 1 elements, expected 2`:                append(slices.Clone(good), safetensors.Int32Tensor("shortlist.fill", []int32{8})),
 		`tensor "shortlist.pieces" is missing`:                                 good[:2],
 		`tensor "shortlist.always" is missing`:                                 good[1:],
 		`tensor "shortlist.always": found dtype "F32", expected I32`:           {safetensors.Float32Tensor("shortlist.always", []int{1}, []float32{1}), good[1], good[2]},
