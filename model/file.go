@@ -45,7 +45,13 @@ var reservedKeys = []string{keyFormat, keyConfig, keySrcLang, keyTgtLang, keyDec
 
 // File is the content of a model file.
 type File struct {
-	Model      *Transformer
+	Model *Transformer
+
+	// Steps are those of parameters whose columns, or rows of embeddings, are whole multiples of
+	// a step, from -128 to 127 times, by name; nil if none are. decode.Quantize keeps the
+	// multiples. A file does not have them.
+	Steps map[string][]float32
+
 	Tokenizers map[string][]byte // "joint", or "source" and "target", encoded by package vocab
 	Shortlist  *Shortlist        // nil if the file has none
 
@@ -320,5 +326,5 @@ func readFile(s *safetensors.File, h Header, gradients bool) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	return File{m, tokenizers, list, h.SrcLang, h.TgtLang, h.Decoding, h.Info}, nil
+	return File{m, nil, tokenizers, list, h.SrcLang, h.TgtLang, h.Decoding, h.Info}, nil
 }

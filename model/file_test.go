@@ -17,7 +17,7 @@ import (
 
 func TestModelFileRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
-	f := File{newModel(t, toy()), map[string][]byte{"joint": {1, 2, 3}}, nil, "EN", "zh-hant", Decoding{LengthPenalty: PenaltyPower, Alpha: 1.5, AlignHeads: "next 0.1", Suppressed: "3 4"}, map[string]string{"trained": "no", "checksum": "mine"}}
+	f := File{newModel(t, toy()), nil, map[string][]byte{"joint": {1, 2, 3}}, nil, "EN", "zh-hant", Decoding{LengthPenalty: PenaltyPower, Alpha: 1.5, AlignHeads: "next 0.1", Suppressed: "3 4"}, map[string]string{"trained": "no", "checksum": "mine"}}
 	if err := f.Save(path); err != nil {
 		t.Fatal(err)
 	}

@@ -40,8 +40,9 @@
 // phrases.go (phrases that must appear), prefix.go (forced prefixes), pieces.go (valid UTF-8),
 // options.go (Options, the length penalty), tree.go (the hypotheses of a source), beam.go (beam
 // search), selection.go (Selection, greedy search). They use file.go (model files), mapped.go
-// (model files for decoding), weights.go (Weights), matrix.go (matrices in float32 or int8),
-// pages.go (memory for keys and values), memory_linux.go (memory of weights).
+// (model files for decoding), quantize.go (those of imported models), weights.go (Weights),
+// matrix.go (matrices in float32 or int8), pages.go (memory for keys and values), memory_linux.go
+// (memory of weights).
 //
 // # Terms
 //
