@@ -18,8 +18,9 @@ import (
 func exportCommand(f *cli.Flags) cli.Action {
 	var c exporter
 	f.StringVar(&c.format, "format", "", "format to write:\n  marian-hf    transformers, MarianMTModel\n  ctranslate2  CTranslate2\n"+
-		"  argos        Argos Translate, a file OUT.argosmodel\n  pytorch      torch.nn.Transformer, with a program that loads it").
-		Choices("marian-hf", "ctranslate2", "argos", "pytorch")
+		"  argos        Argos Translate, a file OUT.argosmodel\n  marian       Marian, presets student-tiny and student-base\n"+
+		"  marian-int8  the same in int8, for the engine of Firefox and Bergamot\n  pytorch      torch.nn.Transformer, with a program that loads it").
+		Choices("marian-hf", "ctranslate2", "argos", "marian", "marian-int8", "pytorch")
 	f.StringVar(&c.out, "o", "", "`folder` to write; or a file .argosmodel")
 	c.languages.flags(f)
 	f.BoolVar(&c.force, "force", false, "write into a folder that has files, or replace a file")
@@ -108,7 +109,7 @@ func (c *exporter) run(_ context.Context, args []string) error {
 		return err
 	}
 	p.Text("%s: %s, %.1f MB", dir, describeFormat(c.format), float64(size)/1e6)
-	if file.Shortlist != nil {
+	if file.Shortlist != nil && c.format != "marian" && c.format != "marian-int8" {
 		p.Text("%s: not exported: the shortlist", path)
 	}
 	if file.Decoding.AlignHeads != "" {

@@ -17,8 +17,10 @@ import (
 	"tfm/cmd/tfm/internal/tokenizers"
 	"tfm/cmd/tfm/internal/training"
 	"tfm/internal/format"
+	"tfm/mat"
 	"tfm/model"
 	"tfm/model/convert"
+	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
 	"tfm/text/sentencepiece"
@@ -117,7 +119,12 @@ func (c *importer) run(_ context.Context, args []string) error {
 		maps.Copy(file.Info, training.Info(origin))
 	}
 	safetensors.RemoveStale(out) // temporary files of killed runs
-	if err := file.Save(out); err != nil {
+	form, save := "float32", file.Save
+	if file.Steps != nil {
+		// Rounding to int8 again would add an error.
+		form, save = "int8, the integers of the source, which can translate but not train", decode.Quantize(file, mat.NewPool(1)).Save
+	}
+	if err := save(out); err != nil {
 		return err
 	}
 	describeImport(p, file, v)
@@ -125,7 +132,7 @@ func (c *importer) run(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	p.Field("written", "%s, %.1f MB, %s parameters in float32", out, float64(info.Size())/1e6, format.Thousands(file.Model.Config.CountParams()))
+	p.Field("written", "%s, %.1f MB, %s parameters in %s", out, float64(info.Size())/1e6, format.Thousands(file.Model.Config.CountParams()), form)
 	from, to := "", ""
 	if file.Model.Config.SrcLanguages != "" {
 		from = " -from LANGUAGE"
@@ -133,14 +140,18 @@ func (c *importer) run(_ context.Context, args []string) error {
 	if file.Model.Config.TgtLanguages != "" && file.TgtLang == "" {
 		to = " -to LANGUAGE"
 	}
-	p.Field("next", "tfm translate -model %s%s%s", cli.ShellWord(out), from, to)
+	list := ""
+	if file.Shortlist != nil {
+		list = " -shortlist"
+	}
+	p.Field("next", "tfm translate -model %s%s%s%s", cli.ShellWord(out), from, to, list)
 	return nil
 }
 
 // describeFormat names a format of package convert.
 func describeFormat(format string) string {
 	return cmp.Or(map[string]string{
-		"marian-hf": "Hugging Face Marian", "m2m-hf": "Hugging Face M2M-100", "ctranslate2": "CTranslate2", "argos": "Argos Translate", "marian": "Marian", "pytorch": "torch.nn.Transformer",
+		"marian-hf": "Hugging Face Marian", "m2m-hf": "Hugging Face M2M-100", "ctranslate2": "CTranslate2", "argos": "Argos Translate", "marian": "Marian", "marian-int8": "Marian in int8", "pytorch": "torch.nn.Transformer",
 	}[format], format)
 }
 
@@ -205,7 +216,7 @@ func describeTokenizer(t text.Tokenizer) string {
 	case *subword.Tokenizer:
 		kind = "subword-nmt BPE"
 		if t.Chain() != nil {
-			kind += ", Moses' rules for " + cmp.Or(t.Chain().Settings().Language, "any language")
+			kind += ", Moses' rules for " + t.Chain().Settings().Language
 		}
 	}
 	return fmt.Sprintf("%s pieces (%s)", format.Thousands(t.Size()), kind)

@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 
+	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/text/vocab"
@@ -26,7 +27,8 @@ type assembly struct {
 // table is a matrix by rows of a vocabulary.
 type table struct {
 	mat.Matrix
-	bos int // row of BOS, if the vocabulary has none, or -1
+	bos  int     // row of BOS, if the vocabulary has none, or -1
+	step float32 // see tensor
 }
 
 // assemble returns a model file without settings. It takes the layers from s, and fails after an
@@ -41,12 +43,16 @@ func (s *tensors) assemble(a *assembly) (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	if c.Tie != model.TieAll {
-		a.src.embed(m.SrcEmbed.E.Weights(), a.srcTable.Matrix, a.srcTable.bos)
+	embed := func(v side, to *layer.Param, t table) {
+		v.embed(to.Weights(), t.Matrix, t.bos)
+		s.setSteps(to.Name, len(v.rows), 0, len(v.rows), t.step)
 	}
-	a.tgt.embed(m.TgtEmbed.E.Weights(), a.tgtTable.Matrix, a.tgtTable.bos)
+	if c.Tie != model.TieAll {
+		embed(a.src, m.SrcEmbed.E, a.srcTable)
+	}
+	embed(a.tgt, m.TgtEmbed.E, a.tgtTable)
 	if c.Tie == model.TieNone {
-		a.tgt.embed(m.Output.E.Weights(), a.outTable.Matrix, a.outTable.bos)
+		embed(a.tgt, m.Output.E, a.outTable)
 	}
 	if c.OutputBias {
 		a.tgt.setBias(m.Output.Bias.W, a.bias, a.impossible)
@@ -63,5 +69,5 @@ func (s *tensors) assemble(a *assembly) (model.File, error) {
 		return model.File{}, err
 	}
 	tokenizers, err := vocab.Tokenizers{Source: a.src.tokenizer, Target: a.tgt.tokenizer}.Marshal()
-	return model.File{Model: m, Tokenizers: tokenizers, Info: map[string]string{}}, err
+	return model.File{Model: m, Steps: s.steps, Tokenizers: tokenizers, Info: map[string]string{}}, err
 }

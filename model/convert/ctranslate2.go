@@ -211,7 +211,7 @@ func (r *ct2Reader) readEmbeddings(a *assembly) {
 		name  string
 		v     *vocabulary
 	}{{&a.srcTable, r.sourceEmbedding(), r.src}, {&a.tgtTable, "decoder/embeddings/weight", r.tgt}, {&a.outTable, "decoder/projection/weight", r.tgt}} {
-		*t.table = table{r.matrix(t.name, len(t.v.tokens), c.DModel), -1}
+		*t.table = table{Matrix: r.matrix(t.name, len(t.v.tokens), c.DModel), bos: -1}
 	}
 	if !r.zero {
 		a.tgtTable.bos = r.start

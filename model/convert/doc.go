@@ -15,6 +15,10 @@
 //	marian.go               models of Marian, read
 //	marian_settings.go      their settings
 //	marian_vocab.go         their vocabularies
+//	marian_bin.go           the tensors of their files .bin, those of Firefox's models
+//	marian_shortlist.go     their lexical shortlists
+//	marian_write.go         models for Marian
+//	marian_bin_write.go     their files .bin
 //	preprocess.go           what releases of OPUS-MT do to text before their tokenizer
 //	marian_hf.go            models of transformers' MarianMTModel, read
 //	marian_hf_config.go     their configuration and names

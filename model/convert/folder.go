@@ -3,11 +3,16 @@ package convert
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 )
 
 // folder is the files of a source model, in a folder or in an archive.
@@ -19,7 +24,8 @@ type folder struct {
 	archived bool
 }
 
-// openFolder returns the regular files of the folder at path, without those of folders in it.
+// openFolder returns the regular files of the folder at path, without those of folders in it. A
+// file NAME.gz is also the file NAME, decompressed, if the folder does not have that.
 func openFolder(path string) (folder, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -33,7 +39,49 @@ func openFolder(path string) (folder, error) {
 			f.size += info.Size()
 		}
 	}
+	for name, read := range maps.Clone(f.files) {
+		if plain, ok := strings.CutSuffix(name, ".gz"); ok && !f.has(plain) {
+			f.files[plain] = sync.OnceValues(func() ([]byte, error) { return gunzip(f.name(name), read) })
+		}
+	}
 	return f, nil
+}
+
+// gunzip returns the content of a compressed file. It refuses more than maxGrowth times the bytes
+// of the file, plus minMemory.
+func gunzip(name string, read func() ([]byte, error)) ([]byte, error) {
+	compressed, err := read()
+	if err != nil {
+		return nil, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(compressed))
+	if bytes.HasPrefix(compressed, []byte("version https://git-lfs")) {
+		err = fmt.Errorf("found a pointer of Git LFS, expected the file: 'git lfs pull' downloads it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	limit := maxGrowth*int64(len(compressed)) + minMemory
+	data, err := io.ReadAll(io.LimitReader(z, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("found more than %d bytes in %d, expected less", limit, len(compressed))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return data, nil
+}
+
+// firstWord returns the first eight bytes of a file as a number, 0 if it has fewer.
+func (f folder) firstWord(name string) (uint64, error) {
+	var word [8]byte
+	r, size, closer, err := f.open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer closer.Close()
+	io.ReadFull(io.NewSectionReader(r, 0, size), word[:])
+	return binary.LittleEndian.Uint64(word[:]), nil
 }
 
 // has reports whether the folder has a file of this name.
@@ -62,9 +110,10 @@ func (f folder) readJSON(name string, optional bool, v any) error {
 	return nil
 }
 
-// open returns a file for reading at any offset, and its size. One of an archive is in memory.
+// open returns a file for reading at any offset, and its size. One of an archive, or compressed, is
+// in memory.
 func (f folder) open(name string) (r io.ReaderAt, size int64, closer io.Closer, err error) {
-	if !f.has(name) || f.archived {
+	if f.archived || !isFile(f.path, name) {
 		data, err := f.read(name)
 		return bytes.NewReader(data), int64(len(data)), io.NopCloser(nil), err
 	}

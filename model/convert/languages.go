@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"tfm/model"
@@ -38,4 +40,40 @@ func (s side) languages(v *vocabulary, code func(token string) string) (list []m
 		}
 	}
 	return list
+}
+
+// studentMetadata is the part of a file of Firefox's models that is used.
+type studentMetadata struct {
+	SourceLanguage string `json:"sourceLanguage"`
+	TargetLanguage string `json:"targetLanguage"`
+}
+
+// studentLanguages returns the languages of a model of Firefox, one of each side: those that
+// metadata.json or data.json names, or those of a file's name, as in model.ende.intgemm.alphas.bin
+// and lex.50.50.ende.s2t.bin. One of them is English.
+func studentLanguages(f folder, name string) (src, tgt []string) {
+	for _, file := range []string{marianMetadata, "data.json"} {
+		var meta studentMetadata
+		if f.readJSON(file, false, &meta) == nil && meta.SourceLanguage != "" && meta.TargetLanguage != "" {
+			tag := func(name string) []string { return []string{strings.ReplaceAll(name, "_", "-")} }
+			return tag(meta.SourceLanguage), tag(meta.TargetLanguage)
+		}
+	}
+	names := []string{name}
+	for _, name := range slices.Sorted(maps.Keys(f.files)) {
+		if strings.HasPrefix(name, "lex.") {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		for _, field := range strings.Split(strings.ReplaceAll(name, "_", "-"), ".")[1:] {
+			if other, ok := strings.CutPrefix(field, "en"); ok && knownLanguage(other) != "" {
+				return []string{"en"}, []string{other}
+			}
+			if other, ok := strings.CutSuffix(field, "en"); ok && knownLanguage(other) != "" {
+				return []string{other}, []string{"en"}
+			}
+		}
+	}
+	return nil, nil
 }

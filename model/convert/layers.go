@@ -19,6 +19,7 @@ type naming struct {
 	numbers          []int     // numbers of the decoder's layers, if several share their weights
 	self, cross      [4]string // maps of queries, keys, values and output
 	decoderSelf      [4]string // of the decoder, if its names are others
+	ssru             [2]string // maps of an SSRU in its place, the first without bias
 	inner, outer     string    // maps of the feed-forward network
 	encoderNorms     [2]string // after self-attention and the feed-forward network
 	decoderNorms     [3]string // after self-attention, cross-attention and the feed-forward network
@@ -38,6 +39,7 @@ type part struct {
 	norm layer.Norm // of d_model
 
 	toModel bool // the outputs are d_model, and not the inputs
+	bare    bool // no system has a bias of it
 }
 
 // columns are outputs first to first+n-1 of a linear map.
@@ -47,6 +49,14 @@ type columns struct {
 }
 
 func allColumns(l layer.Linear) columns { return columns{l, 0, l.W.Shape[1]} }
+
+// biases returns those of the columns: of an SSRU's second half all, nil without biases.
+func (c columns) biases() []float32 {
+	if c.l.B == nil {
+		return nil
+	}
+	return c.l.B.W[min(c.first, len(c.l.B.W)-c.n):][:c.n]
+}
 
 // parts returns the parts of the layers of m, and the norms after its stacks.
 func (n *naming) parts(m *model.Transformer) (list []part) {
@@ -91,7 +101,14 @@ func (n *naming) parts(m *model.Transformer) (list []part) {
 			number = n.numbers[i]
 		}
 		l, prefix := &m.Decoder[i], strings.Replace(n.decoder, "#", strconv.Itoa(number), 1)
-		self(prefix, decoderSelf, l.Self.QKV, l.Self.Out)
+		if l.SSRU != nil {
+			maps, d := l.SSRU.Maps, m.Config.DModel
+			list = append(list, part{name: prefix + n.ssru[0], maps: []columns{{maps, 0, d}}, bare: true})
+			maps.B = l.SSRU.GateBias
+			list = append(list, part{name: prefix + n.ssru[1], maps: []columns{{maps, d, d}}})
+		} else {
+			self(prefix, decoderSelf, l.Self.QKV, l.Self.Out)
+		}
 		norm(prefix+n.decoderNorms[0], l.Norm1)
 		attention(prefix, n.cross, columns{l.Cross.Q, 0, dk}, columns{l.Cross.KV, 0, dk}, columns{l.Cross.KV, dk, dv}, l.Cross.Out)
 		norm(prefix+n.decoderNorms[1], l.Norm2)
@@ -158,10 +175,9 @@ func (n *naming) eachWeight(p *part, order []int, f func(w *float32, i int)) {
 func (p *part) eachBias(order []int, f func(b *float32, i int)) {
 	done := 0
 	for _, c := range p.maps {
-		for j := range c.n {
-			if c.l.B != nil {
-				f(&c.l.B.W[c.first+permuted(order, j, p.toModel)], done+j)
-			}
+		biases := c.biases()
+		for j := range biases {
+			f(&biases[permuted(order, j, p.toModel)], done+j)
 		}
 		done += c.n
 	}
@@ -188,9 +204,12 @@ func (s *tensors) readLayers(m *model.Transformer, n *naming) {
 		}
 		if w := s.values(p.kind(n.weight), n.shape(&p)...); w != nil {
 			n.eachWeight(&p, nil, func(to *float32, i int) { *to = w[i] })
+			for _, c := range p.maps {
+				s.setSteps(c.l.W.Name, c.l.W.Shape[1], c.first, c.n, s.byName[p.kind(n.weight)].step)
+			}
 		}
 		name := p.kind(n.bias)
-		if n.optionalBias && (!s.has(name) || p.maps[0].l.B == nil) {
+		if p.bare || n.optionalBias && (!s.has(name) || p.maps[0].l.B == nil) {
 			continue
 		}
 		_, out := p.sizes()
@@ -242,7 +261,7 @@ func (l *tensorList) layers(m *model.Transformer, n *naming) {
 		w, b := make([]float32, in*out), make([]float32, out)
 		n.eachWeight(&p, l.order, func(from *float32, i int) { w[i] = *from })
 		l.add(p.kind(n.weight), w, n.shape(&p)...)
-		if n.optionalBias && p.maps[0].l.B == nil {
+		if p.bare || n.optionalBias && p.maps[0].l.B == nil {
 			continue
 		}
 		p.eachBias(l.order, func(from *float32, i int) { b[i] = *from })

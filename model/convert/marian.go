@@ -2,7 +2,9 @@ package convert
 
 import (
 	"fmt"
+	"io"
 	"maps"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -23,14 +25,37 @@ const (
 
 // isMarian reports whether path is a model of Marian, or a folder or a zip archive with one.
 func isMarian(path string, isDir bool) bool {
+	switch filepath.Ext(strings.TrimSuffix(path, ".gz")) {
+	case ".npz", ".bin":
+		if !isDir {
+			f, name, err := folderOf(path)
+			return err == nil && (f.isMarianFile(name) || filepath.Ext(path) == ".npz")
+		}
+	}
 	if !isDir {
-		return filepath.Ext(path) == ".npz" || isArchiveWith(path, isNpz)
+		return isArchiveWith(path, isNpz)
 	}
 	f, err := openFolder(path)
-	return err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(f.files)), isNpz)
+	return err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(f.files)), f.isMarianFile)
 }
 
-// isNpz reports whether a file can be a model.
+// folderOf returns the folder of a file, and the name of the file, decompressed, in it.
+func folderOf(path string) (folder, string, error) {
+	f, err := openFolder(filepath.Dir(path))
+	return f, strings.TrimSuffix(filepath.Base(path), ".gz"), err
+}
+
+// isMarianFile reports whether a file can be a model. One that cannot be read can, so that reading
+// it says why.
+func (f folder) isMarianFile(name string) bool {
+	if path.Ext(name) != ".bin" || strings.HasPrefix(name, "lex") {
+		return isNpz(name)
+	}
+	word, err := f.firstWord(name)
+	return err != nil || word == binModel
+}
+
+// isNpz reports whether a file can be a model in NumPy's format.
 func isNpz(name string) bool {
 	return path.Ext(name) == ".npz" && !strings.HasSuffix(name, ".optimizer.npz")
 }
@@ -42,9 +67,9 @@ func isNpz(name string) bool {
 // Its vocabularies are those that NAME.decoder.yml or decoder.yml beside it lists, in the same
 // folder whatever their path, or else the SentencePiece models in it: one *.spm, or two whose names
 // begin with "source" or "src" and "target", "trg" or "tgt". Other vocabularies, in YAML or with a
-// token in each line, need source.spm and target.spm in the folder, or source.bpe and target.bpe of
-// subword-nmt. What preprocess.sh does to text before that is part of the tokenizer. The error
-// names what a model has that tfm's Transformer does not, for example average attention.
+// token in each line, need source.spm and target.spm in the folder. What preprocess.sh does to text
+// before SentencePiece is part of the tokenizer. The error names what a model has that tfm's
+// Transformer does not, for example average attention.
 //
 // Dropout and label smoothing are those of the training run, if its configuration, NAME.npz.yml, or
 // its log is beside the model. Only training uses them.
@@ -65,11 +90,11 @@ func ReadMarian(path string) (file model.File, err error) {
 		}
 		return readMarian(f, "")
 	case filepath.Ext(path) != ".zip":
-		f, err := openFolder(filepath.Dir(path))
+		f, name, err := folderOf(path)
 		if err != nil {
 			return model.File{}, err
 		}
-		return readMarian(f, filepath.Base(path))
+		return readMarian(f, name)
 	}
 	err = openArchive(path, func(f folder) error {
 		root, err := f.root("*.npz", isNpz)
@@ -89,26 +114,22 @@ func readMarian(f folder, name string) (model.File, error) {
 		return model.File{}, err
 	}
 	if name == "" {
-		if name, err = findNpz(f, d.model); err != nil {
+		if name, err = findMarianModel(f, d.model); err != nil {
 			return model.File{}, err
 		}
 	}
-	n, err := openNpz(f, name)
+	t, text, closer, err := openMarian(f, name)
 	if err != nil {
 		return model.File{}, err
 	}
-	defer n.Close()
-	text, err := n.text(marianConfigName)
-	if err != nil {
-		return model.File{}, err
-	}
+	defer closer.Close()
 	settings, err := parseMarianSettings(text)
 	if err != nil {
-		return model.File{}, n.fail(marianConfigName, "%v", err)
+		return model.File{}, t.fail(marianConfigName, "%v", err)
 	}
-	r := &marianReader{npzFile: n, settings: settings}
+	r := &marianReader{tensors: t, settings: settings}
 	if err := r.configure(); err != nil {
-		return model.File{}, n.fail(marianConfigName, "%v", err)
+		return model.File{}, t.fail(marianConfigName, "%v", err)
 	}
 	if err := readMarianTraining(f, name, &r.config); err != nil {
 		return model.File{}, err
@@ -118,38 +139,78 @@ func readMarian(f folder, name string) (model.File, error) {
 		return model.File{}, err
 	}
 	srcLangs, tgtLangs := releaseLanguages(f)
-	if err := applyPreprocess(f, src, tgt, srcLangs, tgtLangs); err != nil {
+	rules, err := preprocessRules(f, srcLangs)
+	if err != nil {
 		return model.File{}, err
 	}
-	file, err := r.read(src, tgt, joint, d)
+	if len(rules) > 0 {
+		if err := src.rewrite(rules); err != nil {
+			return model.File{}, err
+		}
+	}
+	lists, err := readMarianShortlist(f, d.shortlist, src, tgt)
+	if err != nil {
+		return model.File{}, err
+	}
+	r.checkMultipliers()
+	file, err := r.read(src, tgt, joint, d, lists)
+	if len(srcLangs) == 0 && len(tgtLangs) == 0 {
+		srcLangs, tgtLangs = studentLanguages(f, name)
+	}
 	file.SrcLang, file.TgtLang = onlyLanguage(srcLangs), onlyLanguage(tgtLangs)
 	return file, err
 }
 
-// findNpz returns the name of the model in f: that of decoder.yml, if it is not "", model.npz, or
-// the only one.
-func findNpz(f folder, listed string) (string, error) {
-	var names []string
+// findMarianModel returns the name of the model in f: that of decoder.yml, if it is not "",
+// model.npz, the only .npz or, without any, the only .bin.
+func findMarianModel(f folder, listed string) (string, error) {
+	var npz, bin []string
 	for name := range f.files {
-		if isNpz(name) {
-			names = append(names, name)
+		switch {
+		case isNpz(name):
+			npz = append(npz, name)
+		case f.isMarianFile(name):
+			bin = append(bin, name)
 		}
 	}
+	names := npz
+	if len(names) == 0 {
+		names = bin
+	}
 	for _, name := range []string{listed, marianFile} {
-		if slices.Contains(names, name) {
+		if slices.Contains(npz, name) || slices.Contains(bin, name) {
 			return name, nil
 		}
 	}
 	if len(names) != 1 {
 		slices.Sort(names)
-		return "", fmt.Errorf("%s: found %d models, *.npz, %.200q, expected one, or a %s that names one of them", f.path, len(names), names[:min(len(names), 3)], marianDecoder)
+		return "", fmt.Errorf("%s: found %d models, *.npz or *.bin, %.200q, expected one, or a %s that names one of them", f.path, len(names), names[:min(len(names), 3)], marianDecoder)
 	}
 	return names[0], nil
 }
 
+// openMarian opens the model of the given name in f, and returns its configuration.
+func openMarian(f folder, name string) (s *tensors, config []byte, closer io.Closer, err error) {
+	if !isNpz(name) {
+		b, err := readBin(f, name)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return b.tensors, b.config, io.NopCloser(nil), nil
+	}
+	n, err := openNpz(f, name)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if config, err = n.text(marianConfigName); err != nil {
+		n.Close()
+	}
+	return n.tensors, config, n, err
+}
+
 // marianReader reads the arrays of a model.
 type marianReader struct {
-	*npzFile
+	*tensors
 	settings *marianSettings
 
 	config    model.Config
@@ -177,7 +238,7 @@ func (r *marianReader) readPositions() (tables [2]mat.Matrix) {
 }
 
 // read returns the model with the given vocabularies.
-func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianSearch) (model.File, error) {
+func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianSearch, lists *marianLists) (model.File, error) {
 	a := assembly{names: r.naming()}
 	srcName, tgtName := "encoder_Wemb", "decoder_Wemb"
 	if r.tieAll {
@@ -210,6 +271,7 @@ func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianSear
 		return model.File{}, err
 	}
 	f.Info["source"] = "Marian " + filepath.Base(r.path)
+	f.Shortlist = lists.shortlist(a.src, a.tgt, src.eos, joint)
 	f.Decoding = model.Decoding{
 		LengthPenalty: model.PenaltyPower, Alpha: decoder.normalize, Search: model.SearchShrinking, UnnormedKeys: r.preNorm && !r.isNew,
 		Beam: decoder.beam, LengthFactor: decoder.lengthFactor,
@@ -222,6 +284,20 @@ func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianSear
 	return f, nil
 }
 
+// checkMultipliers takes the factors by which intgemm rounds activations to int8, each that of a
+// weight. tfm does not need them, because it rounds each row by its largest element.
+func (r *marianReader) checkMultipliers() {
+	for _, name := range slices.Sorted(maps.Keys(r.byName)) {
+		if t := r.byName[name]; strings.HasSuffix(name, "_QuantMultA") {
+			if n, _ := count(t.shape); n != 1 {
+				r.fail(name, "found shape %s, expected one element", shapeText(t.shape))
+			} else if x := r.values(name, t.shape...); x != nil && !(x[0] > 0 && x[0] <= math.MaxFloat32) {
+				r.fail(name, "found %v, expected a positive number", x[0])
+			}
+		}
+	}
+}
+
 // readTable reads the embeddings of a vocabulary. The decoder starts with one of zeros.
 func (r *marianReader) readTable(name string, v *vocabulary) (table, error) {
 	n := r.shape(name, 2)[0]
@@ -231,7 +307,7 @@ func (r *marianReader) readTable(name string, v *vocabulary) (table, error) {
 	if err := v.setRows(n, fmt.Sprintf("tensor %q of %s", name, r.path)); err != nil {
 		return table{}, err
 	}
-	return table{r.matrix(name, n, r.config.DModel), -1}, r.err
+	return table{r.matrix(name, n, r.config.DModel), -1, r.byName[name].step}, r.err
 }
 
 // readOutput reads the output projection to n rows.
@@ -244,9 +320,11 @@ func (r *marianReader) readOutput(a *assembly, n int) {
 	switch {
 	case r.tieOut:
 	case r.has(name + "W"): // models of early versions
-		a.outTable.Matrix = r.matrix(name+"W", r.config.DModel, n).T()
+		a.outTable.Matrix, a.outTable.step = r.matrix(name+"W", r.config.DModel, n).T(), r.byName[name+"W"].step
+	case r.has(name + "Wt"):
+		a.outTable.Matrix, a.outTable.step = r.matrix(name+"Wt", n, r.config.DModel), r.byName[name+"Wt"].step
 	default:
-		a.outTable.Matrix = r.matrix(name+"Wt", n, r.config.DModel)
+		r.fail(name+"Wt", "missing, expected shape %v", []int{n, r.config.DModel})
 	}
 }
 
@@ -255,20 +333,32 @@ func (r *marianReader) naming() *naming {
 	if r.isNew {
 		return r.newNaming()
 	}
+	n := marianNaming(r.config)
+	n.numbers = r.tied
+	return n
+}
+
+// marianNaming returns the names of the layers of type transformer.
+func marianNaming(c model.Config) *naming {
 	kind, end := "_ln_*", ""
-	if r.config.NormKind == model.RMSNorm {
+	if c.NormKind == model.RMSNorm {
 		kind = "_rms_*"
 	}
-	if r.preNorm {
+	if c.Norm == model.PreNorm {
 		end = "_pre"
 	}
 	norm := func(name string) string { return name + kind + end }
+	first := norm("self_Wo")
+	if c.Autoreg == model.SSRU {
+		first = norm("rnn_ffn")
+	}
 	return &naming{
-		encoder: "encoder_l#_", decoder: "decoder_l#_", first: 1, numbers: r.tied,
+		encoder: "encoder_l#_", decoder: "decoder_l#_", first: 1,
 		self:         [4]string{"self_*q", "self_*k", "self_*v", "self_*o"},
+		ssru:         [2]string{"rnn_*", "rnn_*f"},
 		cross:        [4]string{"context_*q", "context_*k", "context_*v", "context_*o"},
 		encoderNorms: [2]string{norm("self_Wo"), norm("ffn_ffn")},
-		decoderNorms: [3]string{norm("self_Wo"), norm("context_Wo"), norm("ffn_ffn")},
+		decoderNorms: [3]string{first, norm("context_Wo"), norm("ffn_ffn")},
 		finalNorms:   [2]string{"encoder_top" + kind, "decoder_top" + kind},
 		inner:        "ffn_*1", outer: "ffn_*2",
 		weight: "W", bias: "b", gain: "scale", normBias: "bias", rows: true,

@@ -57,7 +57,7 @@ func TestMarianHFRoundTrip(t *testing.T) {
 
 // randomModelFile returns a model with random weights and vocabularies of SentencePiece, of the
 // source and the target of testdata, or joint ones.
-func randomModelFile(t *testing.T, joint bool, change func(*model.Config)) model.File {
+func randomModelFile(t testing.TB, joint bool, change func(*model.Config)) model.File {
 	t.Helper()
 	read := func(name string) *sentencepiece.Tokenizer {
 		tokenizer, err := readSentencePiece(testFolder(t, filepath.Join("testdata", "marian-separate")), name)

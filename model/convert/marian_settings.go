@@ -2,7 +2,9 @@ package convert
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,7 +108,7 @@ func (r *marianReader) configure() error {
 	s.oneOf("transformer-decoder-dim-ffn", "0", strconv.Itoa(c.DFF))
 	s.oneOf("transformer-ffn-depth", "2")
 	s.oneOf("transformer-decoder-ffn-depth", "0", "2")
-	s.oneOf("transformer-decoder-autoreg", "self-attention")
+	r.configureDecoder()
 	trainsPositions := false
 	for _, key := range []string{"transformer-train-positions", "transformer-learned-positions", "transformer-train-position-embeddings"} {
 		trainsPositions = s.isOn(key) || trainsPositions
@@ -124,7 +126,7 @@ func (r *marianReader) configure() error {
 	if s.err != nil {
 		return s.err
 	}
-	c.Positions, c.NormEps, c.Biases, c.MaxLen = model.TimingSignal, 1e-6, model.AllBiases, marianMaxLen(c.DModel)
+	c.Positions, c.NormEps, c.Biases, c.MaxLen = model.TimingSignal, marianNormEps, model.AllBiases, marianMaxLen(c.DModel)
 	if trainsPositions {
 		r.configurePositions()
 	}
@@ -136,6 +138,27 @@ func (r *marianReader) configure() error {
 	}
 	return s.rest()
 }
+
+// configureDecoder sets the first sublayer of decoder layers. Without an SSRU the settings of cells
+// have no effect.
+func (r *marianReader) configureDecoder() {
+	s := r.settings
+	if s.oneOf("transformer-decoder-autoreg", "self-attention", "rnn") == "self-attention" {
+		return
+	}
+	r.config.Autoreg = model.SSRU
+	if r.isNew {
+		s.fail("transformer-decoder-autoreg: found rnn in type transformer-new, expected self-attention")
+	}
+	s.oneOf("dec-cell", "ssru")
+	s.oneOf("dec-cell-base-depth", "2")
+	s.oneOf("dec-cell-high-depth", "1")
+	s.oneOf("transformer-rnn-projection", "false")
+	s.oneOf("layer-normalization", "false") // of cells
+}
+
+// marianNormEps is the eps of all norms since version 1.10, 1e-9 before.
+const marianNormEps = 1e-6
 
 // marianMaxLen returns the length limit of sentences: Marian has none, a table of sinusoids has.
 func marianMaxLen(d int) int { return min(1024, max(2, 1<<26/max(1, d))) }
@@ -260,18 +283,28 @@ type marianSearch struct {
 	lengthFactor float64
 	beam         int
 	allowUnknown bool
+	shortlist    []string // name of its file, and for text the numbers of pieces
 }
 
 // readMarianDecoder reads the settings of a decoder of the named model, or of the folder's for "".
-// They are Marian's defaults if the file does not exist.
+// They are Marian's defaults if the file does not exist, or of a model in .bin those of Firefox and
+// Bergamot, whose settings can be in a config*.yml.
 func readMarianDecoder(f folder, file string) (d marianSearch, err error) {
 	d.beam, d.lengthFactor = 12, 3
+	names := slices.Sorted(maps.Keys(f.files))
+	isBin := file != "" && !isNpz(file) || file == "" && !slices.ContainsFunc(names, isNpz)
+	if isBin {
+		d.beam, d.lengthFactor, d.normalize = 1, 2, 1
+	}
 	name := file + "." + marianDecoder
 	if file == "" && f.has(marianFile) {
 		name = marianFile + "." + marianDecoder
 	}
 	if !f.has(name) {
 		name = marianDecoder
+	}
+	if i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, "config") && path.Ext(name) == ".yml" }); isBin && i >= 0 && !f.has(name) {
+		name = names[i]
 	}
 	if !f.has(name) {
 		return d, nil
@@ -314,6 +347,7 @@ func readMarianDecoder(f folder, file string) (d marianSearch, err error) {
 	if d.beam = int(beam); float64(d.beam) != beam {
 		return d, fmt.Errorf("%s: beam-size: found %v, expected a whole number", f.name(name), beam)
 	}
+	d.shortlist = values["shortlist"].list
 	d.allowUnknown = values["allow-unk"].scalar == "true"
 	return d, nil
 }

@@ -35,7 +35,7 @@ func readMarianExpected(t *testing.T, path string) map[int][]marianHypothesis {
 	return lists
 }
 
-func tokenizersOf(t *testing.T, f model.File) vocab.Tokenizers {
+func tokenizersOf(t testing.TB, f model.File) vocab.Tokenizers {
 	t.Helper()
 	v, err := vocab.UnmarshalTokenizers(f.Tokenizers)
 	if err != nil {

@@ -32,12 +32,14 @@ func (r *ct2Reader) readSegments(name string) error {
 	if err != nil {
 		return err
 	}
-	src, tgt := *r.src, *r.tgt
-	src.codes, tgt.codes = &codes{path, data, nil}, &codes{path, data, nil}
-	if r.moses != nil {
-		src.codes.moses, tgt.codes.moses = &r.moses.src, &r.moses.tgt
+	if r.moses == nil {
+		words := func(v *vocabulary) (side, error) { return v.segments(data, path, nil) }
+		r.source, r.target, err = sidesOf(r.src, r.tgt, r.joint, words)
+		return err
 	}
-	r.source, r.target, err = pieceSides(&src, &tgt, r.joint)
+	if r.source, err = r.src.segments(data, path, moses.NewChain(r.moses.src)); err == nil {
+		r.target, err = r.tgt.segments(data, path, moses.NewChain(r.moses.tgt))
+	}
 	return err
 }
 
@@ -51,7 +53,7 @@ func SetMosesLanguages(f *model.File) error {
 	changed := false
 	set := func(t text.Tokenizer, language string) (text.Tokenizer, error) {
 		s, ok := t.(*subword.Tokenizer)
-		if !ok || s.Chain() == nil || s.Chain().Settings().Language != "" || s.Chain().Settings().Perl {
+		if !ok || s.Chain() == nil || s.Chain().Settings().Language != "" {
 			return t, nil
 		}
 		settings := s.Chain().Settings()
@@ -59,8 +61,7 @@ func SetMosesLanguages(f *model.File) error {
 			return t, fmt.Errorf("found %s of fairseq, which has rules for each language, expected -src-lang and -tgt-lang", fairseqCodes)
 		}
 		changed = true
-		chain, err := moses.NewChain(settings)
-		return subword.NewRaw(s.Codes(), s.Vocabulary(), chain), err
+		return subword.NewRaw(s.Codes(), s.Vocabulary(), moses.NewChain(settings)), nil
 	}
 	if t.Source, err = set(t.Source, f.SrcLang); err != nil {
 		return err

@@ -22,6 +22,8 @@ type tensors struct {
 	size   int64 // bytes of the files of the model, which bound the memory of the imported one
 	byName map[string]*tensor
 	err    error
+
+	steps map[string][]float32 // see model.File
 }
 
 // tensor is one tensor of a source model.
@@ -29,6 +31,7 @@ type tensor struct {
 	dtype string
 	shape []int                     // row-major; [] is a scalar
 	read  func(dst []float32) error // sets dst to all elements as float32
+	step  float32                   // elements are multiples of it; 0 for others
 	used  bool
 }
 
@@ -139,6 +142,23 @@ func (s *tensors) matrix(name string, rows, cols int) mat.Matrix {
 		return mat.Matrix{}
 	}
 	return mat.Of(x, rows, cols)
+}
+
+// setSteps sets the steps of columns first to first+n-1 of a parameter that has the given number of
+// columns. For embeddings they are rows.
+func (s *tensors) setSteps(param string, columns, first, n int, step float32) {
+	if step == 0 {
+		return
+	}
+	if s.steps == nil {
+		s.steps = map[string][]float32{}
+	}
+	if s.steps[param] == nil {
+		s.steps[param] = make([]float32, columns)
+	}
+	for i := range n {
+		s.steps[param][first+i] = step
+	}
 }
 
 // skip takes a tensor, if it exists, whose content the model does not need: its reader states why.

@@ -1,0 +1,309 @@
+package convert
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/model/safetensors"
+	"tfm/text"
+	"tfm/text/sentencepiece"
+	"tfm/text/vocab"
+)
+
+// The other files of a model that is written.
+const (
+	marianBinFile   = "model.intgemm8.bin"
+	marianVocab     = "vocab.spm"
+	marianSrcVocab  = "srcvocab.spm"
+	marianTgtVocab  = "trgvocab.spm"
+	marianShortlist = "lex.s2t.bin"
+	marianMetadata  = "metadata.json"
+)
+
+// WriteMarian writes a model for Marian to the folder dir, which it creates: model.npz, vocab.spm
+// or srcvocab.spm and trgvocab.spm, decoder.yml and, of a model with a shortlist, lex.s2t.bin. They
+// are the files that ReadMarian reads. Only Marian's fork of Bergamot reads the shortlist.
+//
+// The vocabularies begin with EOS and the unknown piece, as Marian's do, and have neither Pad nor
+// BOS. The error names what Marian does not have, for example a start of the decoder other than an
+// embedding of zeros, which only SSRU has.
+func WriteMarian(dir string, f model.File) error { return writeMarian(dir, f, false) }
+
+// WriteMarianInt8 writes the files of WriteMarian, with matrices rounded to int8, in
+// model.intgemm8.bin in place of model.npz. Marian's fork of Bergamot and Firefox run it as
+// int8shiftAll, which needs no statistics of activations.
+func WriteMarianInt8(dir string, f model.File) error { return writeMarian(dir, f, true) }
+
+func writeMarian(dir string, f model.File, int8 bool) error {
+	c := f.Model.Config
+	tokenizers, err := vocab.UnmarshalTokenizers(f.Tokenizers)
+	if err != nil {
+		return err
+	}
+	src, err := newMarianVocab(tokenizers.Source)
+	if err != nil {
+		return fmt.Errorf("source tokenizer: %w", err)
+	}
+	tgt, err := newMarianVocab(tokenizers.Target)
+	if err != nil {
+		return fmt.Errorf("target tokenizer: %w", err)
+	}
+	if err := checkMarian(f); err != nil {
+		return err
+	}
+	names := []string{marianVocab, marianVocab}
+	if !tokenizers.Joint() {
+		names = []string{marianSrcVocab, marianTgtVocab}
+	}
+	files := &fileSet{data: map[string][]byte{names[0]: src.file, names[1]: tgt.file}}
+	tensors := marianTensors(f.Model, src.ids, tgt.ids)
+	settings := marianSettingsOf(c, len(src.ids), len(tgt.ids))
+	name := marianFile
+	if int8 {
+		name = marianBinFile
+		files.data[name] = encodeBin(tensors, settings)
+	} else {
+		files.add(name, func() ([]byte, error) { return encodeNpz(tensors, settings) })
+	}
+	if f.Shortlist != nil {
+		files.data[marianShortlist] = encodeBinaryShortlist(f.Shortlist, src, tgt)
+	}
+	files.data[marianDecoder] = marianDecoderOf(f, name, names)
+	if f.SrcLang != "" && f.TgtLang != "" {
+		files.addJSON(marianMetadata, studentMetadata{f.SrcLang, f.TgtLang})
+	}
+	return files.write(dir)
+}
+
+// checkMarian reports the first setting that Marian does not have, as a *model.FieldError.
+func checkMarian(f model.File) error {
+	c := f.Model.Config
+	dk, dv := c.HeadSizes()
+	const system = " for Marian"
+	start := f.Model.TgtEmbed.E.Weights().Row(model.BOS)
+	return firstBroken([]rule{
+		{c.Norm != model.PostNorm, "norm", textOf(c.Norm), "post" + system},
+		{c.NormKind != model.LayerNorm, "norm_kind", textOf(c.NormKind), "layer" + system},
+		{c.NormEps != marianNormEps, "norm_eps", c.NormEps, "1e-06" + system},
+		{c.Positions != model.TimingSignal, "positions", textOf(c.Positions), textOf(model.TimingSignal) + system},
+		{c.FirstPosition != 0, "first_position", c.FirstPosition, "0" + system},
+		{c.Unscaled, "unscaled_embeddings", true, "false" + system},
+		{c.Activation != model.ReLU && c.Activation != model.SiLU, "activation", textOf(c.Activation), "relu or silu" + system},
+		{c.Source != model.EOSLast && c.Source != model.ToFirst, "source_marks", c.Source.String(), "a source that ends with EOS" + system},
+		{c.TargetBegins, "target_begins_with_language", true, "false" + system},
+		{dk*c.Heads != c.DModel, "d_k", dk, "d_model divided by the heads" + system},
+		{dv*c.Heads != c.DModel, "d_v", dv, "d_model divided by the heads" + system},
+		{c.Autoreg != model.SSRU && slices.ContainsFunc(start, func(x float32) bool { return x != 0 }), "autoreg", textOf(c.Autoreg),
+			"ssru" + system + ", whose decoder begins with an embedding of zeros (presets student-tiny and student-base)"},
+	}...)
+}
+
+// marianVocabulary is a side of a model that is written: the .spm file and the id of each row.
+type marianVocabulary struct {
+	file []byte
+	ids  []int32
+	rows []uint32 // of each id; that of the unknown piece for Pad and BOS
+}
+
+// newMarianVocab returns the vocabulary of t with the order of rows that Marian expects: EOS, the
+// unknown piece, the others.
+func newMarianVocab(t text.Tokenizer) (*marianVocabulary, error) {
+	s, ok := t.(*sentencepiece.Tokenizer)
+	if !ok {
+		return nil, fmt.Errorf("found another kind, expected SentencePiece for Marian: make one with 'tfm vocab -model-type unigram'")
+	}
+	m := *s.Model()
+	if n := len(m.Normalizer.Rewrites); n > 0 {
+		return nil, fmt.Errorf("found %d rules for text before SentencePiece, those of a preprocess.sh, which Marian does not have", n)
+	}
+	unknown := int32(slices.IndexFunc(m.Pieces, func(p sentencepiece.Piece) bool { return p.Type == sentencepiece.Unknown }))
+	v := &marianVocabulary{ids: []int32{text.EOS, s.FromFileID(unknown)}, rows: make([]uint32, s.Size())}
+	for id := text.EOS + 1; int(id) < s.Size(); id++ {
+		if id != v.ids[1] {
+			v.ids = append(v.ids, id)
+		}
+	}
+	pieces := m.Pieces
+	m.Pieces = nil
+	for row, id := range v.ids {
+		p := sentencepiece.Piece{Text: m.Trainer.EOSPiece, Type: sentencepiece.Control}
+		if file := s.FileID(id); file >= 0 { // not of a file without EOS
+			p = pieces[file]
+		}
+		m.Pieces = append(m.Pieces, p)
+		v.rows[id] = uint32(row)
+	}
+	for id := range text.EOS {
+		v.rows[id] = 1
+	}
+	spec := &m.Trainer
+	spec.EOSID, spec.UnknownID, spec.BOSID, spec.PadID, spec.VocabSize = 0, 1, -1, -1, int32(len(m.Pieces))
+	if _, err := sentencepiece.New(&m); err != nil {
+		return nil, err
+	}
+	var err error
+	v.file, err = m.MarshalBinary()
+	return v, err
+}
+
+// marianTensors returns the tensors of m, whose rows of embeddings are those of ids.
+func marianTensors(m *model.Transformer, src, tgt []int32) []safetensors.Tensor {
+	w := &tensorList{}
+	table := func(name string, e mat.Matrix, ids []int32) {
+		rows := mat.New(len(ids), e.Cols)
+		for row, id := range ids {
+			copy(rows.Row(row), e.Row(int(id)))
+		}
+		w.table(name, rows)
+	}
+	c := m.Config
+	if c.Tie == model.TieAll {
+		table("Wemb", m.SrcEmbed.E.Weights(), src)
+	} else {
+		table("encoder_Wemb", m.SrcEmbed.E.Weights(), src)
+		table("decoder_Wemb", m.TgtEmbed.E.Weights(), tgt)
+	}
+	if c.Tie == model.TieNone {
+		table("decoder_ff_logit_out_Wt", m.Output.E.Weights(), tgt)
+	}
+	bias := make([]float32, len(tgt))
+	for row, id := range tgt {
+		if m.Output.Bias != nil {
+			bias[row] = m.Output.Bias.W[id]
+		}
+	}
+	w.add("decoder_ff_logit_out_b", bias, 1, len(bias))
+	w.layers(m, marianNaming(c))
+	slices.SortFunc(w.list, func(a, b safetensors.Tensor) int { return cmp.Compare(a.Name, b.Name) })
+	return w.list
+}
+
+// marianSettingsOf returns the content of special:model.yml. Marian expects every setting.
+func marianSettingsOf(c model.Config, srcRows, tgtRows int) []byte {
+	activation, autoreg, cell, top := "relu", "self-attention", "gru", `""`
+	if c.Activation == model.SiLU {
+		activation = "swish"
+	}
+	if c.Autoreg == model.SSRU {
+		autoreg, cell = "rnn", "ssru"
+	}
+	if c.HasFinalNorm() {
+		top = "n"
+	}
+	return fmt.Appendf(nil, marianSettingsText, cell, c.DecoderLayers, c.DModel, srcRows, tgtRows, c.EncoderLayers,
+		c.Tie == model.TieDecoder, c.Tie == model.TieAll, autoreg, c.DFF, activation, c.Heads, top)
+}
+
+const marianSettingsText = `bert-train-type-embeddings: true
+bert-type-vocab-size: 2
+dec-cell: %s
+dec-cell-base-depth: 2
+dec-cell-high-depth: 1
+dec-depth: %d
+dim-emb: %d
+dim-rnn: 1024
+dim-vocabs:
+  - %d
+  - %d
+enc-cell: gru
+enc-cell-depth: 1
+enc-depth: %d
+enc-type: bidirectional
+factors-combine: sum
+factors-dim-emb: 0
+input-types:
+  []
+layer-normalization: false
+lemma-dependency: ""
+lemma-dim-emb: 0
+output-omit-bias: false
+right-left: false
+skip: false
+tied-embeddings: %t
+tied-embeddings-all: %t
+tied-embeddings-src: false
+transformer-aan-activation: swish
+transformer-aan-depth: 2
+transformer-aan-nogate: false
+transformer-decoder-autoreg: %s
+transformer-decoder-dim-ffn: 0
+transformer-decoder-ffn-depth: 0
+transformer-dim-aan: 2048
+transformer-dim-ffn: %d
+transformer-ffn-activation: %s
+transformer-ffn-depth: 2
+transformer-guided-alignment-layer: last
+transformer-heads: %d
+transformer-no-projection: false
+transformer-pool: false
+transformer-postprocess: dan
+transformer-postprocess-emb: d
+transformer-postprocess-top: %s
+transformer-preprocess: ""
+transformer-rnn-projection: false
+transformer-tied-layers:
+  []
+transformer-train-position-embeddings: false
+type: transformer
+ulr: false
+ulr-dim-emb: 0
+ulr-trainable-transformation: false
+version: v1.9.56
+` + "\x00"
+
+// marianDecoderOf returns the settings of marianDecoder for the model and vocabularies of the given
+// names.
+func marianDecoderOf(f model.File, name string, vocabs []string) []byte {
+	d := cmp.Or(f.Decoding, model.PaperDecoding())
+	var b strings.Builder
+	fmt.Fprintf(&b, "relative-paths: true\nmodels:\n  - %s\nvocabs:\n  - %s\n  - %s\n", name, vocabs[0], vocabs[1])
+	if f.Shortlist != nil {
+		fmt.Fprintf(&b, "shortlist:\n  - %s\n  - false\n", marianShortlist)
+	}
+	if name == marianBinFile {
+		b.WriteString("gemm-precision: int8shiftAll\n")
+	}
+	fmt.Fprintf(&b, "beam-size: %d\nnormalize: %v\nword-penalty: 0\nmax-length-factor: %v\nmini-batch: 32\nmaxi-batch: 100\nmaxi-batch-sort: src\n",
+		cmp.Or(d.Beam, 4), d.Alpha, cmp.Or(d.LengthFactor, 3))
+	return []byte(b.String())
+}
+
+// encodeNpz returns an archive of NumPy. Marian needs sizes before the content of a file, not after
+// it.
+func encodeNpz(tensors []safetensors.Tensor, settings []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	config := safetensors.Tensor{Name: marianConfigName, DType: "I8", Shape: []int{len(settings)}, Data: settings}
+	for _, t := range append(slices.Clip(tensors), config) {
+		descr := map[string]string{"F32": "<f4", "I8": "|i1"}[t.DType]
+		shape := strings.Trim(strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ", "), "[]")
+		if len(t.Shape) == 1 {
+			shape += ","
+		}
+		const align = 64
+		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape)
+		header += strings.Repeat(" ", (2*align-len(header)-11)%align) + "\n"
+		entry := binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(header)))
+		entry = append(append(entry, header...), t.Data...)
+		size := uint64(len(entry))
+		w, err := z.CreateRaw(&zip.FileHeader{
+			Name: t.Name + ".npy", Method: zip.Store, CRC32: crc32.ChecksumIEEE(entry), CompressedSize64: size, UncompressedSize64: size,
+		})
+		if err == nil {
+			_, err = w.Write(entry)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	err := z.Close()
+	return b.Bytes(), err
+}
