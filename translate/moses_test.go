@@ -34,7 +34,11 @@ func TestMoses(t *testing.T) {
 	}
 	for _, language := range []string{"en", "fr", "cs", "de"} {
 		raw := func(language string) *subword.Tokenizer {
-			return subword.NewRaw(codes, v, moses.NewChain(moses.Settings{Language: language, Normalize: true, SplitDashes: true}))
+			chain, err := moses.NewChain(moses.Settings{Language: language, Normalize: true, SplitDashes: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return subword.NewRaw(codes, v, chain)
 		}
 		tokenizers := vocab.Tokenizers{Source: raw("en"), Target: raw(language)}
 		m, err := model.New(model.Config{DModel: 16, Heads: 2, DFF: 16, EncoderLayers: 1, DecoderLayers: 1, Norm: model.PreNorm,

@@ -216,7 +216,7 @@ func describeTokenizer(t text.Tokenizer) string {
 	case *subword.Tokenizer:
 		kind = "subword-nmt BPE"
 		if t.Chain() != nil {
-			kind += ", Moses' rules for " + t.Chain().Settings().Language
+			kind += ", Moses' rules for " + cmp.Or(t.Chain().Settings().Language, "any language")
 		}
 	}
 	return fmt.Sprintf("%s pieces (%s)", format.Thousands(t.Size()), kind)

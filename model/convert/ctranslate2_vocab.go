@@ -246,7 +246,7 @@ func (r *ct2Reader) readSides() (err error) {
 		return r.readSegments(ct2Codes)
 	}
 	if f.has(fairseqCodes) {
-		r.moses = &mosesSides{src: fairseqMoses, tgt: fairseqMoses}
+		r.moses = &mosesSides{fairseqMoses, fairseqMoses}
 		return r.readSegments(fairseqCodes)
 	}
 	n := 0

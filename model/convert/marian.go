@@ -67,9 +67,9 @@ func isNpz(name string) bool {
 // Its vocabularies are those that NAME.decoder.yml or decoder.yml beside it lists, in the same
 // folder whatever their path, or else the SentencePiece models in it: one *.spm, or two whose names
 // begin with "source" or "src" and "target", "trg" or "tgt". Other vocabularies, in YAML or with a
-// token in each line, need source.spm and target.spm in the folder. What preprocess.sh does to text
-// before SentencePiece is part of the tokenizer. The error names what a model has that tfm's
-// Transformer does not, for example average attention.
+// token in each line, need source.spm and target.spm in the folder, or source.bpe and target.bpe of
+// subword-nmt. What preprocess.sh does to text before that is part of the tokenizer. The error
+// names what a model has that tfm's Transformer does not, for example average attention.
 //
 // Dropout and label smoothing are those of the training run, if its configuration, NAME.npz.yml, or
 // its log is beside the model. Only training uses them.
@@ -139,14 +139,8 @@ func readMarian(f folder, name string) (model.File, error) {
 		return model.File{}, err
 	}
 	srcLangs, tgtLangs := releaseLanguages(f)
-	rules, err := preprocessRules(f, srcLangs)
-	if err != nil {
+	if err := applyPreprocess(f, src, tgt, srcLangs, tgtLangs); err != nil {
 		return model.File{}, err
-	}
-	if len(rules) > 0 {
-		if err := src.rewrite(rules); err != nil {
-			return model.File{}, err
-		}
 	}
 	lists, err := readMarianShortlist(f, d.shortlist, src, tgt)
 	if err != nil {

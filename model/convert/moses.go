@@ -32,14 +32,12 @@ func (r *ct2Reader) readSegments(name string) error {
 	if err != nil {
 		return err
 	}
-	if r.moses == nil {
-		words := func(v *vocabulary) (side, error) { return v.segments(data, path, nil) }
-		r.source, r.target, err = sidesOf(r.src, r.tgt, r.joint, words)
-		return err
+	src, tgt := *r.src, *r.tgt
+	src.codes, tgt.codes = &codes{path, data, nil}, &codes{path, data, nil}
+	if r.moses != nil {
+		src.codes.moses, tgt.codes.moses = &r.moses.src, &r.moses.tgt
 	}
-	if r.source, err = r.src.segments(data, path, moses.NewChain(r.moses.src)); err == nil {
-		r.target, err = r.tgt.segments(data, path, moses.NewChain(r.moses.tgt))
-	}
+	r.source, r.target, err = pieceSides(&src, &tgt, r.joint)
 	return err
 }
 
@@ -53,7 +51,7 @@ func SetMosesLanguages(f *model.File) error {
 	changed := false
 	set := func(t text.Tokenizer, language string) (text.Tokenizer, error) {
 		s, ok := t.(*subword.Tokenizer)
-		if !ok || s.Chain() == nil || s.Chain().Settings().Language != "" {
+		if !ok || s.Chain() == nil || s.Chain().Settings().Language != "" || s.Chain().Settings().Perl {
 			return t, nil
 		}
 		settings := s.Chain().Settings()
@@ -61,7 +59,8 @@ func SetMosesLanguages(f *model.File) error {
 			return t, fmt.Errorf("found %s of fairseq, which has rules for each language, expected -src-lang and -tgt-lang", fairseqCodes)
 		}
 		changed = true
-		return subword.NewRaw(s.Codes(), s.Vocabulary(), moses.NewChain(settings)), nil
+		chain, err := moses.NewChain(settings)
+		return subword.NewRaw(s.Codes(), s.Vocabulary(), chain), err
 	}
 	if t.Source, err = set(t.Source, f.SrcLang); err != nil {
 		return err

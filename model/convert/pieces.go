@@ -8,9 +8,12 @@ import (
 	"tfm/text/sentencepiece"
 )
 
-// pieceSides returns the sides of a model with tokenizers of SentencePiece. Those of a joint
-// vocabulary have the same rows.
+// pieceSides returns the sides of a model with tokenizers of SentencePiece or subword-nmt. Those of
+// a joint vocabulary have the same rows.
 func pieceSides(src, tgt *vocabulary, joint bool) (s, t side, err error) {
+	if src.codes != nil {
+		return sidesOf(src, tgt, joint, (*vocabulary).segments)
+	}
 	return sidesOf(src, tgt, joint, func(v *vocabulary) (side, error) {
 		if joint {
 			return v.pieces(src.tokenizer, tgt.tokenizer)

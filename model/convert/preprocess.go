@@ -3,53 +3,115 @@ package convert
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"tfm/text/moses"
 )
 
-// preprocessFile is the script of a release of OPUS-MT that prepares text for SentencePiece.
-const preprocessFile = "preprocess.sh"
+// The scripts of a release of OPUS-MT that prepare text and restore it.
+const (
+	preprocessFile  = "preprocess.sh"
+	postprocessFile = "postprocess.sh"
+)
 
-// preprocessRules returns the rules of preprocessFile as sentencepiece.NormalizerSpec.Rewrites.
-// Those of Moses are for the first of the source languages. The error names the first line that
-// does something else than the scripts of OPUS-MT do. Without the file it returns nil.
-func preprocessRules(f folder, languages []string) (rules []string, err error) {
-	if !f.has(preprocessFile) {
-		return nil, nil
-	}
-	language := strings.Join(languages[:min(1, len(languages))], "")
-	data, err := f.read(preprocessFile)
-	if err != nil {
-		return nil, err
-	}
-	number, skipped, encodes := 0, false, false
-	for line := range strings.Lines(string(data)) {
-		number++
-		line = strings.Trim(line, " \t\r\n|\\")
+// preprocess is what preprocessFile does to text before SentencePiece, or around Moses' tokenizer
+// before subword-nmt, as rules of sentencepiece.NormalizerSpec.Rewrites and moses.Settings.
+type preprocess struct {
+	before, after []string
+	tokenizes     bool // by Moses' tokenizer
+	splitsDashes  bool
+}
+
+// readPreprocess reads preprocessFile. The rules of Moses are for the language. The error names the
+// first line that does something else than the scripts of OPUS-MT do.
+func readPreprocess(f folder, language string) (p preprocess, err error) {
+	skipped, encodes := false, false
+	err = scriptLines(f, preprocessFile, func(line string) string {
+		rules := &p.before
+		if p.tokenizes {
+			rules = &p.after
+		}
+		m := mosesTokenizer.FindStringSubmatch(line)
 		switch {
 		case noFlags.MatchString(line): // without the token of the target language
 			skipped = true
 		case line == "else":
 			skipped = false
 		case skipped || noText.MatchString(line):
-		case strings.HasPrefix(line, "${SPMENCODE} --model "):
-			encodes = true
 		case encodes && line == `sed "s/^/>>$2<< /"`: // the token of the target language
 		case encodes:
-			return nil, fmt.Errorf("%s:%d: found %.80q after SentencePiece, expected the end", f.name(preprocessFile), number, line)
-		case strings.HasPrefix(line, "${TOKENIZER}/tokenizer.perl"):
-			return nil, fmt.Errorf("%s:%d: found Moses' tokenizer, before subword-nmt, expected SentencePiece: %s is not read yet", f.name(preprocessFile), number, f.name("source.bpe"))
+			return "the end after SentencePiece or subword-nmt"
+		case strings.HasPrefix(line, "${SPMENCODE} --model ") && !p.tokenizes, applyBPE.MatchString(line) && p.tokenizes:
+			encodes = true
+		case m != nil && !p.tokenizes:
+			p.tokenizes, p.splitsDashes = true, m[1] != ""
 		default:
 			of, ok := lineRules(line, language)
 			if !ok {
-				return nil, fmt.Errorf("%s:%d: found %.80q, expected a command of OPUS-MT's scripts: sed 's/TEXT/TEXT/g', normalization of Moses, removal of control characters or spm_encode",
-					f.name(preprocessFile), number, line)
+				return "a command of OPUS-MT's scripts: sed 's/TEXT/TEXT/g', normalization of Moses, removal of control characters, " +
+					"and spm_encode, or Moses' tokenizer.perl -l and apply_bpe.py"
 			}
-			rules = append(rules, of...)
+			*rules = append(*rules, of...)
+		}
+		return ""
+	})
+	return p, err
+}
+
+// checkPostprocess reports what postprocessFile does after subword-nmt besides Moses' detokenizer.
+func checkPostprocess(f folder) error {
+	const join, detokenize = `sed 's/\@\@ //g;s/ \@\@//g;s/ \@\-\@ /-/g'`, "${TOKENIZER}/detokenizer.perl -l $1"
+	return scriptLines(f, postprocessFile, func(line string) string {
+		if line != join && line != detokenize && !noText.MatchString(line) {
+			return fmt.Sprintf("%s | %s", join, detokenize)
+		}
+		return ""
+	})
+}
+
+// scriptLines calls check with the lines of a script. The error is that of the first line for which
+// check returns what it expects. It does nothing without the script.
+func scriptLines(f folder, name string, check func(line string) (expected string)) error {
+	if !f.has(name) {
+		return nil
+	}
+	data, err := f.read(name)
+	if err != nil {
+		return err
+	}
+	number := 0
+	for line := range strings.Lines(string(data)) {
+		number++
+		line = strings.Trim(line, " \t\r\n|\\")
+		if expected := check(line); expected != "" {
+			return fmt.Errorf("%s:%d: found %.80q, expected %s", f.name(name), number, line, expected)
 		}
 	}
-	return rules, nil
+	return nil
+}
+
+// applyPreprocess makes the tokenizers of a release take and give raw text.
+func applyPreprocess(f folder, src, tgt *vocabulary, srcLangs, tgtLangs []string) error {
+	p, err := readPreprocess(f, strings.Join(srcLangs[:min(1, len(srcLangs))], ""))
+	switch {
+	case err != nil:
+		return err
+	case src.codes == nil && tgt.codes == nil && !p.tokenizes:
+		return src.rewrite(p.before)
+	case src.codes == nil || tgt.codes == nil || !p.tokenizes:
+		return fmt.Errorf("%s: found only some of source.bpe, target.bpe and a %s with Moses' tokenizer, expected all or none", f.path, preprocessFile)
+	}
+	settings := moses.Settings{SplitDashes: p.splitsDashes, Perl: true, Before: strings.Join(p.before, "\n"), After: strings.Join(p.after, "\n")}
+	s, t := settings, settings
+	if len(srcLangs) > 0 {
+		s.Language, _, _ = strings.Cut(srcLangs[0], "-")
+	}
+	if len(tgtLangs) == 1 {
+		t.Language, _, _ = strings.Cut(tgtLangs[0], "-")
+	}
+	src.codes.moses, tgt.codes.moses = &s, &t
+	return checkPostprocess(f)
 }
 
 // releaseLanguages returns the languages of each side of a release of OPUS-MT, as its README.md
@@ -85,35 +147,27 @@ var (
 	readmeLanguages = regexp.MustCompile(`^\* (source|target) language(?:s|\(s\))?: (.*)$`)
 	noFlags         = regexp.MustCompile(`^if \[ "?\$4"? == "noflags" \]; then$`)
 	// noText matches lines that set paths, choose between hosts, or are empty or comments.
-	noText    = regexp.MustCompile("^($|#|(APPLHOME|MOSESHOME|MOSESSCRIPTS|SNMTPATH|SPMENCODE|THREADS|TOKENIZER)=|(el)?if \\[ [\"`$(]+hostname -d[)`\"]+ == \"[a-z.]+\" \\]; then$|fi$)")
+	noText    = regexp.MustCompile("^($|#|(APPLHOME|MOSESHOME|MOSESSCRIPTS|SNMTPATH|SPMENCODE|THREADS|TOKENIZER)=|(el)?if \\[ [\"`$(]+hostname -d[)`\"]+ == \"[a-z.]+\" \\]; then$|else$|fi$)")
 	mosesCall = regexp.MustCompile(`^\$\{TOKENIZER\}/([a-z-]+)\.perl( -l \$1)?$`)
-	perlCall  = regexp.MustCompile(`^perl -C\w* -pe +'(.*?);?'$`)
-	sedCall   = regexp.MustCompile(`^(?:sed )?(?:-e )?(?:'([^']*)'|"([^"]*)")$`)
+	// mosesTokenizer and applyBPE end the preparation for subword-nmt.
+	mosesTokenizer = regexp.MustCompile(`^\$\{TOKENIZER\}/tokenizer\.perl (-a )?(?:-threads \$\{THREADS\} )?-l \$1$`)
+	applyBPE       = regexp.MustCompile(`^(?:python3? )?\$\{SNMTPATH\}/apply_bpe\.py -c \$[23]$`)
+	perlCall       = regexp.MustCompile(`^perl -C\w* -pe +'(.*?);?'$`)
+	sedCall        = regexp.MustCompile(`^(?:sed )?(?:-e )?(?:'([^']*)'|"([^"]*)")$`)
 	// shellExpansion matches what a shell replaces between double quotes.
 	shellExpansion = regexp.MustCompile("[$][\\w({$@*#?!-]|`")
 	sedRule        = regexp.MustCompile(`^s/((?:[^/\\]|\\.)+)/((?:[^/\\&]|\\.)*)/g(?:;|$)`)
 )
 
-// notText are the characters of Perl's \p{C}.
-const notText = `[^\pL\pM\pN\pP\pS\pZ]`
-
 // lineRules returns the rules of a command.
 func lineRules(line, language string) (rules []string, ok bool) {
 	if m := mosesCall.FindStringSubmatch(line); m != nil {
-		switch m[1] {
-		case "replace-unicode-punctuation":
-			return mosesWide, true
-		case "remove-non-printing-char":
-			return []string{notText + "\t "}, true
-		case "normalize-punctuation":
-			return mosesPunctuation(language), true
-		}
-		return nil, false
+		return moses.ScriptRules(m[1], language)
 	}
 	if m := perlCall.FindStringSubmatch(line); m != nil {
 		switch m[1] {
 		case `s/\p{C}/ /g`, `s/(?!\n)\p{C}/ /g`:
-			return []string{notText + "\t "}, true
+			return moses.ScriptRules("remove-non-printing-char", "")
 		case `s/[\x{2060}\x{200B}\x{feff}]//g`:
 			return []string{`[\x{2060}\x{200B}\x{feff}]` + "\t"}, true
 		}
@@ -129,7 +183,7 @@ func lineRules(line, language string) (rules []string, ok bool) {
 			return nil, false
 		}
 		rest = rest[len(s[0]):]
-		pattern, ok := sedPattern(s[1])
+		pattern, ok := sedPattern(s[1], s[2] == "")
 		if !ok || strings.ContainsAny(s[2], "\t\n") || !utf8.ValidString(s[2]) {
 			return nil, false
 		}
@@ -145,16 +199,17 @@ func lineRules(line, language string) (rules []string, ok bool) {
 // sedEscape matches escaped punctuation.
 var sedEscape = regexp.MustCompile(`\\([^\w])`)
 
-// sedPattern returns a pattern of sed for package regexp, without matches of no text: characters,
-// characters with a star, and the start or the end of a line.
-func sedPattern(s string) (pattern string, ok bool) {
+// sedPattern returns a pattern of sed for package regexp: characters, characters with a star, and
+// the start or the end of a line. It has no matches of no text, so that a pattern with them must
+// remove its matches.
+func sedPattern(s string, removes bool) (pattern string, ok bool) {
 	rest, atStart := strings.CutPrefix(s, "^")
 	rest, atEnd := strings.CutSuffix(rest, "$")
 	if strings.ContainsAny(rest, `\.[]^`) || strings.HasPrefix(rest, "*") || strings.Contains(rest, "**") {
 		return "", false
 	}
 	pattern = strings.ReplaceAll(regexp.QuoteMeta(rest), `\*`, "*")
-	if len([]rune(rest)) == 2 && strings.HasSuffix(rest, "*") {
+	if removes && len([]rune(rest)) == 2 && strings.HasSuffix(rest, "*") {
 		pattern = strings.TrimSuffix(pattern, "*") + "+"
 	}
 	if atStart {
@@ -165,33 +220,4 @@ func sedPattern(s string) (pattern string, ok bool) {
 	}
 	p, err := regexp.Compile(pattern)
 	return pattern, err == nil && !p.MatchString("")
-}
-
-// mosesWide are the rules of replace-unicode-punctuation.perl of Moses.
-var mosesWide = []string{
-	"，\t,", "。 *\t. ", "、\t,", "[”“《》」「]\t\"", "[∶：]\t:", "？\t?", "）\t)", "！\t!", "（\t(", "；\t;", "１\t1", "０\t0", "３\t3", "２\t2", "５\t5", "６\t6",
-	"９\t9", "７\t7", "８\t8", "４\t4", "． *\t. ", "～\t~", "’\t'", "…\t...", "━\t-", "〈\t<", "〉\t>", "【\t[", "】\t]", "％\t%",
-}
-
-// mosesPunctuation returns the rules of normalize-punctuation.perl of Moses for a language. The
-// script takes a line with its end, so that [^<] matches there.
-func mosesPunctuation(language string) []string {
-	rules := []string{
-		"\\r\t", `\(` + "\t (", `\)` + "\t) ", " +\t ", `\) ([.!:?;,])` + "\t)$1", `\( ` + "\t(", ` \)` + "\t)", "([0-9]) %\t$1%", " :\t:", " ;\t;",
-		"`\t'", "''\t \" ", "[„“”]\t\"", "–\t-", "—\t - ", " +\t ", "´\t'", "([A-Za-z])‘([A-Za-z])\t$1'$2", "([A-Za-z])’([A-Za-z])\t$1'$2", "[‘‚]\t'",
-		"’\t\"", "''\t\"", "…\t...", "\u00A0«\u00A0\t \"", "«\u00A0\t\"", "«\t\"", "\u00A0»\u00A0\t\" ", "\u00A0»\t\"", "»\t\"", "\u00A0%\t%", "nº\u00A0\tnº ",
-		"\u00A0:\t:", "\u00A0ºC\t ºC", "\u00A0cm\t cm", "\u00A0\\?\t?", "\u00A0!\t!", "\u00A0;\t;", ",\u00A0\t, ", " +\t ",
-	}
-	switch language {
-	case "en":
-		rules = append(rules, `"([,.]+)`+"\t$1\"")
-	case "cs", "cz":
-	default:
-		rules = append(rules, ",\"\t\",", `(\.+)"(\s*[^<]|\s*$)`+"\t\"$1$2")
-	}
-	separator := "."
-	if slices.Contains([]string{"de", "es", "cz", "cs", "fr"}, language) {
-		separator = ","
-	}
-	return append(rules, "([0-9])\u00A0([0-9])\t$1"+separator+"$2")
 }

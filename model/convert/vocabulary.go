@@ -21,6 +21,7 @@ type vocabulary struct {
 	index  map[string]int
 
 	tokenizer   *sentencepiece.Tokenizer // splits text into tokens; nil for words and subword-nmt
+	codes       *codes                   // split words into tokens; nil for others
 	spellsCodes bool                     // a code >>fra<< has the tokens of its text
 	controls    map[int]bool             // rows of tokens without text, besides those below
 	unknownText *string                  // text of the unknown token; nil: that of the tokenizer
@@ -109,6 +110,9 @@ func (v *vocabulary) setRows(n int, what string) error {
 
 // rewrite makes the tokenizer apply rules before its own normalization.
 func (v *vocabulary) rewrite(rules []string) (err error) {
+	if len(rules) == 0 {
+		return nil
+	}
 	m := *v.tokenizer.Model()
 	m.Normalizer.Rewrites = rules
 	if v.tokenizer, err = sentencepiece.New(&m); err != nil {
@@ -167,18 +171,34 @@ func readSentencePiece(f folder, name string) (*sentencepiece.Tokenizer, error) 
 	return t, nil
 }
 
-// segments maps the rows of v to ids as pieces does. The tokenizer is that of codes, a file of
-// subword-nmt or fastBPE, for words, or with a chain for raw text.
-func (v *vocabulary) segments(codes []byte, name string, chain *moses.Chain) (side, error) {
-	c, err := subword.ReadCodes(strings.NewReader(string(codes)), name)
+// codes is a file of codes of subword-nmt or fastBPE.
+type codes struct {
+	path  string
+	data  []byte
+	moses *moses.Settings // of raw text, nil for words
+}
+
+// segments maps the rows of v to ids as pieces does. The tokenizer is that of v.codes.
+func (v *vocabulary) segments() (side, error) {
+	c, err := subword.ReadCodes(bytes.NewReader(v.codes.data), v.codes.path)
 	if err != nil {
 		return side{}, err
+	}
+	var chain *moses.Chain
+	if v.codes.moses != nil {
+		if chain, err = moses.NewChain(*v.codes.moses); err != nil {
+			return side{}, err
+		}
 	}
 	s := side{rows: []int{v.pad, v.bos, v.eos, v.unknown}}
 	var entries []subword.Entry
 	for row, token := range v.tokens {
 		if v.isSpecial(row) {
 			continue
+		}
+		if v.controls[row] {
+			s.special = append(s.special, int32(len(s.rows)))
+			token = strings.ReplaceAll(token, " ", "_")
 		}
 		if token == "<unk>" || token == "<s>" || token == "</s>" || token == "<pad>" {
 			s.special = append(s.special, int32(len(s.rows)))

@@ -38,21 +38,27 @@ type classRange struct {
 	class        class
 }
 
+// classes has the classes of sacremoses.
 var classes = sync.OnceValue(func() *classTable {
 	t := new(classTable)
 	for i, fields := range dataLines(classesFile) {
 		for _, field := range fields {
 			lo, hi, step := parseRange(field)
-			for r := lo; r <= min(hi, rune(len(t.first)-1)); r += step {
-				t.first[r] |= 1 << i
-			}
-			if hi >= rune(len(t.first)) {
-				t.more = append(t.more, classRange{lo, hi, step, 1 << i})
-			}
+			t.add(lo, hi, step, 1<<i)
 		}
 	}
 	return t
 })
+
+// add adds every step-th character from lo to hi to a class.
+func (t *classTable) add(lo, hi, step rune, c class) {
+	for r := lo; r <= min(hi, rune(len(t.first)-1)); r += step {
+		t.first[r] |= c
+	}
+	if hi >= rune(len(t.first)) {
+		t.more = append(t.more, classRange{lo, hi, step, c})
+	}
+}
 
 // parseRange parses lo-hi/step in hexadecimal; without hi it is lo, without step 1.
 func parseRange(s string) (lo, hi, step rune) {

@@ -9,11 +9,23 @@ import "strings"
 // sacremoses stops.
 type Detokenizer struct {
 	language string
+	options  DetokenizerOptions
 	classes  *classTable
 }
 
+// DetokenizerOptions are the options of a Detokenizer. The zero value has the rules of sacremoses.
+type DetokenizerOptions struct {
+	Perl bool // the rules of Moses itself, where sacremoses differs
+}
+
 // NewDetokenizer returns the Detokenizer of a language.
-func NewDetokenizer(language string) *Detokenizer { return &Detokenizer{language, classes()} }
+func NewDetokenizer(language string, o DetokenizerOptions) *Detokenizer {
+	d := &Detokenizer{language, o, classes()}
+	if o.Perl {
+		d.classes = perlClasses()
+	}
+	return d
+}
 
 // Detokenize returns the text of words.
 func (d *Detokenizer) Detokenize(words []string) string {
@@ -31,7 +43,13 @@ func (d *Detokenizer) detokenize(l *line) {
 	l.words(func(word []char) { words = append(words, word) })
 	w := writer{Detokenizer: d, line: l, words: words, quotes: map[string]int{}}
 	for i := range words {
-		w.add(i)
+		if w.skips {
+			w.skips = false
+			continue
+		}
+		if !d.options.Perl || !w.joinPerl(i) {
+			w.add(i)
+		}
 	}
 	l.swap()
 	l.joinSpaces(isASCIISpace)
@@ -85,6 +103,7 @@ type writer struct {
 	*line
 	words  [][]char
 	joins  bool           // the next word follows without a space
+	skips  bool           // the next word is written
 	quotes map[string]int // number of each quotation mark so far
 }
 
@@ -109,6 +128,10 @@ func (w *writer) add(i int) {
 		next = w.words[i+1]
 	}
 	isAlpha := func(r rune) bool { return w.classes.is(r, alpha) }
+	perl, number := w.options.Perl, w.words // sacremoses looks for a number in the last words
+	if perl {
+		number = w.words[:i]
+	}
 	switch {
 	case isCJK(first) && w.language != "ko":
 		w.append(word, w.joins || previous != nil && isCJK(previous[len(previous)-1].r))
@@ -118,11 +141,12 @@ func (w *writer) add(i int) {
 	case w.all(word, func(r rune) bool { return strings.ContainsRune(`,.?!:;\%}])`, r) }):
 		isSpaced := w.language == "fr" && len(word) == 1 && strings.ContainsRune(`?!:;\%`, first)
 		w.append(word, !isSpaced)
-	case w.language == "en" && previous != nil && first == '\'' && len(word) > 1 && isAlpha(word[1].r):
+	case w.language == "en" && previous != nil && first == '\'' && len(word) > 1 && isAlpha(word[1].r) &&
+		(!perl || w.classes.is(previous[len(previous)-1].r, alpha|digit)):
 		w.append(word, true)
-	case w.language == "cs" && i > 1 && w.all(word, isASCIIDigit) && w.endsWithDecimal():
+	case w.language == "cs" && i > 1 && w.all(word, isASCIIDigit) && w.isDecimal(number):
 		w.append(word, true)
-	case (w.language == "fr" || w.language == "it" || w.language == "ga") && last == '\'' && len(word) > 1 && isAlpha(word[len(word)-2].r) &&
+	case (w.language == "fr" || w.language == "it" || w.language == "ga" && !perl) && last == '\'' && len(word) > 1 && isAlpha(word[len(word)-2].r) &&
 		next != nil && isAlpha(next[0].r):
 		w.append(word, w.joins)
 		w.joins = true
@@ -152,12 +176,11 @@ func (w *writer) addQuote(word, previous []char) {
 	w.joins = !isClosing
 }
 
-// endsWithDecimal reports whether the last words are a number and a separator, because sacremoses
-// looks there.
-func (w *writer) endsWithDecimal() bool {
-	n := len(w.words)
-	separator := w.words[n-1]
-	return len(separator) == 1 && (separator[0].r == '.' || separator[0].r == ',') && w.all(w.words[n-2], isASCIIDigit)
+// isDecimal reports whether the last two of words are a number and a separator.
+func (w *writer) isDecimal(words [][]char) bool {
+	n := len(words)
+	separator := words[n-1]
+	return len(separator) == 1 && (separator[0].r == '.' || separator[0].r == ',') && w.all(words[n-2], isASCIIDigit)
 }
 
 // all reports whether all characters of a word are in set.

@@ -11,10 +11,11 @@ import (
 	"tfm/internal/texttest"
 )
 
-// golden returns the lines of golden.json: language, text, and the outputs of sacremoses.
-func golden(t testing.TB) (list [][8]string) {
+// golden returns the lines of golden.json: language, text, and the outputs of sacremoses; or of
+// perl.json: language, text, its words, their text, and the text as words.
+func golden(t testing.TB, name string) (list [][]string) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/golden.json")
+	data, err := os.ReadFile("testdata/" + name)
 	if err == nil {
 		err = json.Unmarshal(data, &list)
 	}
@@ -25,11 +26,11 @@ func golden(t testing.TB) (list [][8]string) {
 }
 
 func TestGolden(t *testing.T) {
-	for _, x := range golden(t) {
+	for _, x := range golden(t, "golden.json") {
 		language, s := x[0], x[1]
 		words := NewTokenizer(language, TokenizerOptions{}).Tokenize(s)
 		split := NewTokenizer(language, TokenizerOptions{SplitDashes: true, NoEscape: true}).Tokenize(s)
-		d := NewDetokenizer(language)
+		d := NewDetokenizer(language, DetokenizerOptions{})
 		for i, got := range []string{
 			strings.Join(words, " "),
 			strings.Join(split, " "),
@@ -46,6 +47,50 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// perlSettings returns the settings of a preprocess.sh of OPUS-MT.
+func perlSettings(t testing.TB, language string) Settings {
+	t.Helper()
+	var rules []string
+	for _, script := range []string{"replace-unicode-punctuation", "remove-non-printing-char", "normalize-punctuation"} {
+		list, ok := ScriptRules(script, language)
+		if !ok {
+			t.Fatalf("no rules of %s", script)
+		}
+		rules = append(rules, list...)
+	}
+	return Settings{Language: language, SplitDashes: true, Perl: true, Before: strings.Join(rules, "\n")}
+}
+
+func TestPerl(t *testing.T) {
+	for _, x := range golden(t, "perl.json") {
+		c := newChain(t, perlSettings(t, x[0]))
+		words := strings.Join(strings.Fields(x[2]), " ")
+		for i, got := range []string{c.Words(x[1]), c.Text(words), c.Text(x[1])} {
+			if want := []string{words, x[3], x[4]}[i]; got != want {
+				t.Errorf("%s, %s of %q:\n got %q\nwant %q", x[0], []string{"words", "text", "text of the line"}[i], x[1], got, want)
+			}
+		}
+	}
+	s := perlSettings(t, "en")
+	s.After = ` *\$$` + "\t"
+	if got := newChain(t, s).Words("No. 5 $"); got != "No. 5" {
+		t.Errorf("%q", got)
+	}
+	s.After = "a*\tb"
+	if _, err := NewChain(s); err == nil {
+		t.Errorf("a rule that matches no text: no error")
+	}
+}
+
+func newChain(t testing.TB, s Settings) *Chain {
+	t.Helper()
+	c, err := NewChain(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // Each language of the lists of prefixes has its own.
 func TestPrefixes(t *testing.T) {
 	for _, x := range []struct {
@@ -59,7 +104,7 @@ func TestPrefixes(t *testing.T) {
 }
 
 var chains = []Settings{
-	{"en", true, false}, {"de", true, true}, {"fr", false, true}, {"zh", true, false}, {"ru", false, false}, {"cs", true, false}, {"", false, false},
+	{Language: "en", Normalize: true}, {Language: "de", Normalize: true, SplitDashes: true}, {Language: "fr", SplitDashes: true}, {Language: "zh", Normalize: true}, {Language: "ru"}, {Language: "cs", Normalize: true}, {Language: ""},
 }
 
 // checkChain reports a violation of the rules of Chain for s.
@@ -111,9 +156,15 @@ var hostile = []string{
 }
 
 func TestChain(t *testing.T) {
-	for _, s := range chains {
-		c := NewChain(s)
-		for _, x := range golden(t) {
+	all := chains
+	for _, language := range []string{"en", "fr", "cs", "fi", "xx"} {
+		s := perlSettings(t, language)
+		s.After = "a\tbc"
+		all = append(all, s)
+	}
+	for _, s := range all {
+		c := newChain(t, s)
+		for _, x := range golden(t, "golden.json") {
 			checkChain(t, c, x[1])
 		}
 		for _, s := range slices.Concat(hostile, texttest.Lines(20)) {
@@ -127,7 +178,7 @@ func TestChain(t *testing.T) {
 func TestLongLines(t *testing.T) {
 	for _, unit := range []string{".", "DOT", ",", "'", "\"", "-", " ", "a", "a.", ".\"", "(", "\u00a0", "&", "@-@ ", "。 ", ". ' ", "é'é-"} {
 		s := strings.Repeat(unit, 1<<16/len(unit))
-		c := NewChain(Settings{"fr", true, true})
+		c := newChain(t, Settings{Language: "fr", Normalize: true, SplitDashes: true})
 		c.Text(c.Words(s))
 		NewNormalizer("en", NormalizerOptions{ReplaceWide: true}).Normalize(s)
 	}
@@ -135,7 +186,7 @@ func TestLongLines(t *testing.T) {
 
 // Offsets and ends are those of the characters that were replaced.
 func TestPositions(t *testing.T) {
-	c := NewChain(Settings{"en", true, true})
+	c := newChain(t, Settings{Language: "en", Normalize: true, SplitDashes: true})
 	words, at := c.WordsAt("It’s  a-b & c.")
 	if want := "It &apos;s a @-@ b &amp; c ."; words != want {
 		t.Fatalf("%q, want %q", words, want)
@@ -152,15 +203,15 @@ func TestPositions(t *testing.T) {
 }
 
 func FuzzChain(f *testing.F) {
-	for _, x := range golden(f) {
+	for _, x := range golden(f, "golden.json") {
 		f.Add(x[1], uint8(len(x[1])))
 	}
 	for i, s := range hostile {
 		f.Add(s, uint8(i))
 	}
 	var list []*Chain
-	for _, s := range chains {
-		list = append(list, NewChain(s))
+	for _, s := range append(chains, perlSettings(f, "cs"), perlSettings(f, "fi")) {
+		list = append(list, newChain(f, s))
 	}
 	f.Fuzz(func(t *testing.T, s string, i uint8) {
 		checkChain(t, list[int(i)%len(list)], s)
@@ -172,7 +223,7 @@ func FuzzChain(f *testing.F) {
 func BenchmarkWords(b *testing.B) {
 	for _, language := range []string{"en", "zh"} {
 		b.Run("language="+language, func(b *testing.B) {
-			c, lines, size := NewChain(Settings{language, true, false}), texttest.Lines(1000), 0
+			c, lines, size := newChain(b, Settings{Language: language, Normalize: true}), texttest.Lines(1000), 0
 			for _, s := range lines {
 				size += len(s)
 			}

@@ -1,6 +1,10 @@
 package moses
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Tokenizer separates words and punctuation, as tokenizer.perl of Moses. It is immutable and safe
 // for concurrent use.
@@ -17,11 +21,15 @@ type Tokenizer struct {
 type TokenizerOptions struct {
 	SplitDashes bool // a-b becomes a @-@ b
 	NoEscape    bool // & | < > ' " [ ] remain, instead of &amp; and so on
+	Perl        bool // the rules of Moses itself, where sacremoses differs
 }
 
 // NewTokenizer returns the Tokenizer of a language.
 func NewTokenizer(language string, o TokenizerOptions) *Tokenizer {
 	t := &Tokenizer{language: language, options: o, classes: classes(), prefixes: prefixesOf(language)}
+	if o.Perl {
+		t.classes, t.prefixes = perlClasses(), perlPrefixes(language)
+	}
 	t.letters, t.word = wordClasses(language)
 	return t
 }
@@ -37,7 +45,11 @@ func (t *Tokenizer) Tokenize(s string) (words []string) {
 
 // tokenize puts white space between the words of a line.
 func (t *Tokenizer) tokenize(l *line) {
-	l.joinSpaces(isSpace)
+	if t.options.Perl {
+		l.joinSpaces(unicode.IsSpace)
+	} else {
+		l.joinSpaces(isSpace)
+	}
 	l.keep(func(r rune) bool { return r >= ' ' })
 	l.trim()
 	t.separateSymbols(l)
@@ -57,9 +69,13 @@ func (t *Tokenizer) tokenize(l *line) {
 
 // separateSymbols puts spaces around characters that are no part of words.
 func (t *Tokenizer) separateSymbols(l *line) {
-	for _, c := range l.chars {
+	for i, c := range l.chars {
+		known, isPart := t.isPerlSign(l, i)
+		if !known {
+			isPart = t.classes.is(c.r, t.word) || isSpace(c.r) || strings.ContainsRune(".'`,-", c.r)
+		}
 		switch {
-		case t.classes.is(c.r, t.word), c.r == '.', c.r == '\'', c.r == '`', c.r == ',', c.r == '-', isSpace(c.r):
+		case isPart:
 			l.out = append(l.out, c)
 		default:
 			l.out = append(l.out, char{' ', c.at}, c, char{' ', c.at})
@@ -181,11 +197,13 @@ var (
 // separateApostrophes separates the parts of contractions.
 func (t *Tokenizer) separateApostrophes(l *line) {
 	var rules []apostropheRule
-	switch t.language {
-	case "en":
+	switch perl := t.options.Perl; {
+	case t.language == "en":
 		rules = englishApostrophes
-	case "fr", "it":
+	case t.language == "fr", t.language == "it", perl && (t.language == "ga" || t.language == "ca"):
 		rules = frenchApostrophes
+	case perl && (t.language == "so" || t.language == "tdt"):
+		rules = frenchApostrophes[:3] // without that between letters, a sound
 	default:
 		l.replace(apostropheRules)
 	}
@@ -233,6 +251,9 @@ func (t *Tokenizer) separateStops(l *line) {
 // keepsStop reports whether the full stop after a word is part of it: in abbreviations such as e.g.
 // and U.S., after prefixes and before lower case. next is the next word, nil for none.
 func (t *Tokenizer) keepsStop(word, next []char) bool {
+	if t.options.Perl && next == nil {
+		return false
+	}
 	hasStop, hasLetter := false, false
 	for _, c := range word {
 		hasStop = hasStop || c.r == '.'

@@ -7,7 +7,6 @@
 //	proto.go       the protobuf encoding of the file
 //	tokenizer.go   text to ids, with ranges of the text
 //	normalizer.go  replaces characters by the file's own map and writes spaces as ▁
-//	rewrite.go     replaces matches of rules before that, an extension
 //	unigram.go     the most probable segmentation of a unigram model
 //	bpe.go         byte-pair encoding
 //	words.go       a piece for each word, or for each character

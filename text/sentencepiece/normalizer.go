@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"tfm/text/internal/rewrite"
 	"tfm/text/sentencepiece/internal/charsmap"
 )
 
@@ -16,7 +17,7 @@ const (
 
 // Normalizer normalizes text as a NormalizerSpec says. It is safe for concurrent use.
 type Normalizer struct {
-	rewrites    []rewrite
+	rewrites    rewrite.Rules
 	chars       charsmap.Map
 	symbols     trie // user-defined symbols, which are copied unchanged
 	dummyPrefix bool
@@ -55,7 +56,7 @@ func newNormalizer(spec *NormalizerSpec, asSuffix bool, userDefined []string) (*
 	if n.chars, err = charsmap.Unmarshal(spec.PrecompiledCharsmap); err != nil {
 		return nil, fmt.Errorf("precompiled_charsmap: %w", err)
 	}
-	if n.rewrites, err = newRewrites(spec.Rewrites); err != nil {
+	if n.rewrites, err = rewrite.Parse(spec.Rewrites); err != nil {
 		return nil, fmt.Errorf("rewrites: %w", err)
 	}
 	n.validUTF8 = utf8.ValidString(n.chars.Texts())
@@ -95,7 +96,7 @@ func (n *Normalizer) normalize(dst []byte, offsets *[]int, s string) []byte {
 	if len(n.rewrites) == 0 {
 		return n.replaceChars(dst, offsets, s)
 	}
-	t, origin := rewriteText(n.rewrites, s, offsets != nil)
+	t, origin := n.rewrites.Apply(s, offsets != nil)
 	if offsets == nil {
 		return n.replaceChars(dst, nil, t)
 	}

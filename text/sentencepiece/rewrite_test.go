@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tfm/text"
+	"tfm/text/internal/rewrite"
 )
 
 // rewritingTokenizer returns a tokenizer of characters with rules.
@@ -58,7 +59,7 @@ func TestRewrites(t *testing.T) {
 // A rule that makes a text too long is left out.
 func TestRewriteLimits(t *testing.T) {
 	double := slices.Repeat([]string{"a\taa"}, 60)
-	if n := len(rewritingTokenizer(t, double...).Encode(nil, "a")); n > 2*minRewritten {
+	if n := len(rewritingTokenizer(t, double...).Encode(nil, "a")); n > 2*rewrite.MinLimit {
 		t.Errorf("%d ids", n)
 	}
 	for _, rule := range []string{"a", "(\tb", "a*\tb", "a\t$1", "a\t$", "\tb", "a\t\xff", "a{2}\tb", "(x|(a+){1000})b\tb"} {

@@ -24,16 +24,18 @@ const (
 const (
 	normalizeBit = 1 << iota
 	splitDashesBit
-	knownBits = normalizeBit | splitDashesBit
+	perlBit   // before and after follow
+	knownBits = normalizeBit | splitDashesBit | perlBit
 )
 
 // maxLanguage is the limit in bytes of a language.
 const maxLanguage = 64
 
 // MarshalBinary encodes the tokenizer: the magic, the format version, for raw text the language of
-// its chain and the bits of its other settings, the version of the codes, 0, then the merges and
-// the vocabulary, each as its length and its strings. A string is its length and bytes; a piece is
-// followed by its count. Numbers are unsigned varints. The error is always nil.
+// its chain, the bits of its other settings and with Perl its rules, the version of the codes, 0,
+// then the merges and the vocabulary, each as its length and its strings. A string is its length
+// and bytes; a piece is followed by its count. Numbers are unsigned varints. The error is always
+// nil.
 func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 	c := t.codes
 	data := append([]byte(Magic), wordsVersion)
@@ -52,7 +54,14 @@ func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 		if s.SplitDashes {
 			bits |= splitDashesBit
 		}
+		if s.Perl {
+			bits |= perlBit
+		}
 		data = append(data, bits)
+		if s.Perl {
+			appendString(s.Before)
+			appendString(s.After)
+		}
 	}
 	data = append(data, byte(c.version))
 	data = append(data, 0) // glossaries of subword-nmt, which are not supported
@@ -71,7 +80,7 @@ func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 
 // Unmarshal decodes a tokenizer from the output of MarshalBinary. Untrusted data is safe: Unmarshal
 // rejects anything that MarshalBinary cannot produce, and allocates at most 200 bytes for each byte
-// of data.
+// of data, and 30 MB for rules.
 func Unmarshal(data []byte) (*Tokenizer, error) {
 	d := varint.New(data, Magic, rawVersion)
 	var chain *moses.Chain
@@ -81,7 +90,14 @@ func Unmarshal(data []byte) (*Tokenizer, error) {
 			return nil, fmt.Errorf("found language %.80q and settings %#x, expected up to %d bytes and up to %#x",
 				language, bits, maxLanguage, knownBits)
 		}
-		chain = moses.NewChain(moses.Settings{Language: language, Normalize: bits&normalizeBit != 0, SplitDashes: bits&splitDashesBit != 0})
+		s := moses.Settings{Language: language, Normalize: bits&normalizeBit != 0, SplitDashes: bits&splitDashesBit != 0, Perl: bits&perlBit != 0}
+		if s.Perl {
+			s.Before, s.After = d.String(), d.String()
+		}
+		var err error
+		if chain, err = moses.NewChain(s); err != nil {
+			return nil, err
+		}
 	}
 	version := Version(min(d.Number(), math.MaxUint8))
 	if n := d.Number(); n > 0 {

@@ -434,13 +434,17 @@ func TestUnmarshalMemory(t *testing.T) {
 
 func newRaw(t testing.TB, s moses.Settings) *Tokenizer {
 	t.Helper()
-	return NewRaw(readCodes(t, "codes.txt"), readVocabulary(t, 0), moses.NewChain(s))
+	c, err := moses.NewChain(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewRaw(readCodes(t, "codes.txt"), readVocabulary(t, 0), c)
 }
 
 // A tokenizer for raw text has the pieces of the words of its chain, ranges of the raw text, and
 // decodes to raw text. Its file keeps the settings.
 func TestRaw(t *testing.T) {
-	for _, s := range []moses.Settings{{Language: "en", Normalize: true}, {Language: "de", SplitDashes: true}, {}} {
+	for _, s := range []moses.Settings{{Language: "en", Normalize: true}, {Language: "de", SplitDashes: true}, {}, {Language: "fr", Perl: true, Before: "。\t.\n’\t'", After: "b\tcc"}} {
 		tok := newRaw(t, s)
 		data, err := tok.MarshalBinary()
 		if err != nil {
@@ -478,7 +482,7 @@ func TestRaw(t *testing.T) {
 	}
 	for want, data := range map[string]string{
 		"version 3, expected 1 to 2":             Magic + "\x03",
-		`found language "en" and settings 0x4`:   Magic + "\x02\x02en\x04\x02\x00\x00\x00",
+		`found language "en" and settings 0x8`:   Magic + "\x02\x02en\x08\x02\x00\x00\x00",
 		`found language "\xff" and settings 0x0`: Magic + "\x02\x01\xff\x00\x02\x00\x00\x00",
 	} {
 		if _, err := Unmarshal([]byte(data)); err == nil || !strings.Contains(err.Error(), want) {

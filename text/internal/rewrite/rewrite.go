@@ -1,4 +1,6 @@
-package sentencepiece
+// Package rewrite replaces matches of regular expressions in a text, rule after rule, with the
+// offset of each character in the text before. It imports only the standard library.
+package rewrite
 
 import (
 	"fmt"
@@ -10,15 +12,19 @@ import (
 )
 
 const (
-	maxRewrites = 1000
-	// maxRewriteGrowth limits the length of a text to this multiple of what it was, plus
-	// minRewritten. A rule that exceeds it is not applied.
-	maxRewriteGrowth = 8
-	minRewritten     = 1 << 10
+	maxRules = 1000
+	// maxBytes limits the memory of all rules to about 30 MB, which classes such as \pL need.
+	maxBytes = 1 << 14
+	// maxGrowth limits the length of a text to this multiple of what it was, plus MinLimit. A rule
+	// that exceeds it is not applied.
+	maxGrowth = 8
+	MinLimit  = 1 << 10 // bytes that a text can always grow to
 )
 
-// rewrite is a rule of NormalizerSpec.Rewrites.
-type rewrite struct {
+// Rules are applied one after another. They are immutable and safe for concurrent use.
+type Rules []rule
+
+type rule struct {
 	pattern     *regexp.Regexp
 	literal     string // the pattern, or "" if it is not only text
 	replacement []replacementPart
@@ -40,10 +46,14 @@ type rewritten struct {
 // template separates the parts of a replacement.
 var template = regexp.MustCompile(`\$[1-9]|\$\$|[^$]+|\$`)
 
-// newRewrites returns the rules of NormalizerSpec.Rewrites.
-func newRewrites(list []string) (rules []rewrite, err error) {
-	if len(list) > maxRewrites {
-		return nil, fmt.Errorf("found %d rules, expected at most %d", len(list), maxRewrites)
+// Parse returns the rules of a list. Each is a regular expression of package regexp that matches no
+// empty text, a tab, and its replacement, in which $1 to $9 are groups and $$ is $.
+func Parse(list []string) (rules Rules, err error) {
+	if len(list) > maxRules {
+		return nil, fmt.Errorf("found %d rules, expected at most %d", len(list), maxRules)
+	}
+	if n := len(strings.Join(list, "")); n > maxBytes {
+		return nil, fmt.Errorf("found rules of %d bytes, expected at most %d", n, maxBytes)
 	}
 	for _, s := range list {
 		pattern, to, ok := strings.Cut(s, "\t")
@@ -51,7 +61,7 @@ func newRewrites(list []string) (rules []rewrite, err error) {
 		if err != nil || !ok || !utf8.ValidString(s) || p.MatchString("") || hasCounts(pattern) {
 			return nil, fmt.Errorf("found rule %.80q, expected a regular expression without counts such as {2} that matches no empty text, a tab and its replacement", s)
 		}
-		r := rewrite{pattern: p}
+		r := rule{pattern: p}
 		if literal, complete := p.LiteralPrefix(); complete {
 			r.literal = literal
 		}
@@ -81,10 +91,10 @@ func hasCounts(pattern string) bool {
 	return visit(tree)
 }
 
-// rewriteText returns s with the matches of rules replaced, one rule after another, and if wanted
-// the offset in s of each byte of the result and of its end.
-func rewriteText(rules []rewrite, s string, wantOrigin bool) (string, []int) {
-	t := rewritten{text: s, limit: maxRewriteGrowth*len(s) + minRewritten}
+// Apply returns s with the matches of rules replaced, and if wanted the offset in s of each byte of
+// the result and of its end.
+func (rules Rules) Apply(s string, wantOrigin bool) (string, []int) {
+	t := rewritten{text: s, limit: maxGrowth*len(s) + MinLimit}
 	if wantOrigin {
 		t.origin = make([]int, len(s)+1)
 		for i := range t.origin {
@@ -100,7 +110,7 @@ func rewriteText(rules []rewrite, s string, wantOrigin bool) (string, []int) {
 }
 
 // apply applies a rule. Text that replaces a match has the offset of its start.
-func (t *rewritten) apply(r *rewrite) {
+func (t *rewritten) apply(r *rule) {
 	matches := r.pattern.FindAllStringSubmatchIndex(t.text, -1)
 	if matches == nil {
 		return
