@@ -1,6 +1,10 @@
 package model
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // iso639 holds the codes of ISO 639-1 with those of ISO 639-3 after them.
 const iso639 = `
@@ -135,7 +139,7 @@ func (l Languages) Find(field, code string) (Language, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Language{}, &FieldError{field, given, "one of the languages " + listCodes(list)}
+		return Language{}, &FieldError{field, given, l.Expected(code)}
 	case 1:
 		return found[0], nil
 	}
@@ -175,6 +179,22 @@ func (want languageParts) match(has languageParts) int {
 
 // Codes returns the codes of the languages with spaces between them.
 func (l Languages) Codes() string { return listCodes(l.List()) }
+
+// Expected returns what an error for a code, "" for none, says that it expected: all languages, or
+// of many those whose codes begin alike.
+func (l Languages) Expected(code string) string {
+	const maxListed, maxExamples = 24, 8
+	list := l.List()
+	if len(list) <= maxListed {
+		return "one of the languages " + listCodes(list)
+	}
+	n := len(list)
+	isFar := func(x Language) bool { return !strings.HasPrefix(x.Code, code[:min(len(code), 2)]) }
+	if near := slices.DeleteFunc(slices.Clone(list), isFar); len(near) > 0 {
+		list = near
+	}
+	return fmt.Sprintf("one of the %d languages that 'tfm info' lists, such as %s", n, listCodes(list[:min(len(list), maxExamples)]))
+}
 
 func listCodes(list []Language) string {
 	var b strings.Builder

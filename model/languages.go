@@ -30,7 +30,7 @@ type Language struct {
 // Limits of Languages.
 const (
 	maxLanguages   = 1 << 12
-	maxLanguageIDs = 16
+	MaxLanguageIDs = 16 // tokens of a language
 	maxCode        = 64 // bytes
 )
 
@@ -66,7 +66,7 @@ func (l Languages) parse() (list []Language, err error) {
 		language := Language{Code: code}
 		for text := range strings.SplitSeq(ids, ",") {
 			id, err := strconv.ParseUint(text, 10, 24)
-			if err != nil || len(language.IDs) == maxLanguageIDs {
+			if err != nil || len(language.IDs) == MaxLanguageIDs {
 				return list, fmt.Errorf("%.80q", word)
 			}
 			language.IDs = append(language.IDs, int32(id))

@@ -52,8 +52,9 @@ func (a *affixes) textMatrix(w mat.Matrix) mat.Matrix {
 	return mat.Of(data, w.Rows-len(a.begin), w.Cols-a.length())
 }
 
-// textCode returns the language id of the code >>id<< that s begins with, and where the text after
-// it begins. It returns "" and 0 if s begins with no language of the model's targets.
+// textCode returns the code >>id<< that s begins with, of a language that the model may lack, and
+// where the text after it begins. It returns "" and 0 if s begins with none, or if no code selects
+// the model's target.
 func (t *Translator) textCode(s string) (code string, offset int) {
 	if t.config.TgtLanguages == "" {
 		return "", 0
@@ -62,10 +63,7 @@ func (t *Translator) textCode(s string) (code string, offset int) {
 	if !found {
 		return "", 0
 	}
-	if _, err := t.config.TgtLanguages.Find("to", code); err != nil {
-		return "", 0
-	}
-	return code, len(s) - len(rest)
+	return ">>" + code + "<<", len(s) - len(rest)
 }
 
 // affixesByCodes holds the affixes of the languages of a call, because finding a language in a list
@@ -101,7 +99,10 @@ func chooseLanguage(field string, l model.Languages, want, known string) (model.
 		if want == "" || known != "" && model.SameLanguage(want, known) {
 			return model.Language{}, nil
 		}
-		expected := cmp.Or(known, "none") + ", because the model has one " + map[string]string{"from": "source", "to": "target"}[field] + " language"
+		expected := cmp.Or(known, "no language") + ", because the model has one " + map[string]string{"from": "source", "to": "target"}[field] + " language"
+		if known == "" {
+			expected += ", which its file does not name"
+		}
 		return model.Language{}, &model.FieldError{Field: field, Found: want, Expected: expected}
 	}
 	if list := l.List(); want == "" && len(list) == 1 {
@@ -113,7 +114,7 @@ func chooseLanguage(field string, l model.Languages, want, known string) (model.
 		}
 	}
 	if want == "" {
-		return model.Language{}, &model.FieldError{Field: field, Found: missing{}, Expected: "one of the languages " + l.Codes()}
+		return model.Language{}, &model.FieldError{Field: field, Found: missing{}, Expected: l.Expected("")}
 	}
 	return l.Find(field, want)
 }

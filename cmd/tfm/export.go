@@ -84,7 +84,8 @@ func (c *exporter) run(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tokenizers.Of(path, file.Tokenizers, file.Model.Config); err != nil {
+	v, err := tokenizers.Of(path, file.Tokenizers, file.Model.Config)
+	if err != nil {
 		return err
 	}
 	if err := c.languages.replace(&file); err != nil {
@@ -109,6 +110,13 @@ func (c *exporter) run(_ context.Context, args []string) error {
 		return err
 	}
 	p.Text("%s: %s, %.1f MB", dir, describeFormat(c.format), float64(size)/1e6)
+	if list := file.Model.Config.TgtLanguages.List(); c.format == "ctranslate2" && len(list) > 0 {
+		pieces := ""
+		for _, id := range list[0].IDs {
+			pieces += v.Source.Piece(id) + " "
+		}
+		p.Text("%s: the caller puts the token of the target language before those of a source, such as %sfor %s", dir, pieces, list[0].Code)
+	}
 	if file.Shortlist != nil && c.format != "marian" && c.format != "marian-int8" {
 		p.Text("%s: not exported: the shortlist", path)
 	}

@@ -297,8 +297,12 @@ func (h *header) translating(m model.Header, list *model.Shortlist) {
 	if m.SrcLang != "" || m.TgtLang != "" {
 		h.row("languages", fmt.Sprintf("%s to %s", cmp.Or(m.SrcLang, "unknown"), cmp.Or(m.TgtLang, "unknown")))
 	}
-	h.row("-from", unlessZero("one of %s", c.SrcLanguages.Codes()))
-	h.row("-to", unlessZero("one of %s", c.TgtLanguages.Codes()))
+	if from := unlessZero("one of %s", c.SrcLanguages.Codes()); c.SrcLanguages == c.TgtLanguages {
+		h.row("-from, -to", from)
+	} else {
+		h.row("-from", from)
+		h.row("-to", unlessZero("one of %s", c.TgtLanguages.Codes()))
+	}
 }
 
 // normInfo describes the norms and their places.

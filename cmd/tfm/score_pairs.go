@@ -15,6 +15,7 @@ import (
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
 	"tfm/mat"
+	"tfm/model"
 	"tfm/text"
 	"tfm/translate"
 )
@@ -72,7 +73,7 @@ func (c *pairScorer) run(ctx context.Context, args []string) error {
 	defer t.Close()
 	pairs := linesOfPairs(files, format)
 	if config := t.Config(); c.form.JSON && config.SrcLanguages+config.TgtLanguages != "" {
-		pairs = c.checkLanguages(pairs)
+		pairs = c.checkLanguages(t, pairs)
 	}
 	if twoFiles {
 		pairs = filesOfPairs(c.src, c.tgt)
@@ -103,13 +104,24 @@ func linesOfPairs(files []string, f filter.PairFormat) iter.Seq2[pairLine, error
 	}
 }
 
-// checkLanguages sets the error of JSON objects that name other languages than the flags, which are
-// those of all pairs.
-func (c *pairScorer) checkLanguages(pairs iter.Seq2[pairLine, error]) iter.Seq2[pairLine, error] {
+// checkLanguages sets the error of JSON objects that name other languages than those that all pairs
+// have by the flags or the model, or than the code at the begin of the source.
+func (c *pairScorer) checkLanguages(t *translate.Translator, pairs iter.Seq2[pairLine, error]) iter.Seq2[pairLine, error] {
+	srcLang, tgtLang := t.Languages()
+	differs := func(l model.Languages, found, want string) bool {
+		if list := l.List(); want == "" && len(list) == 1 {
+			want = list[0].Code
+		}
+		x, errX := l.Find("", found)
+		y, errY := l.Find("", want)
+		same := errX == nil && errY == nil && x.Code == y.Code || l == "" && model.SameLanguage(found, want)
+		return found != "" && !same
+	}
 	return func(yield func(pairLine, error) bool) {
 		for p, err := range pairs {
 			from, to := filter.LineLanguages(p.Text)
-			if p.err == nil && (from != "" && from != c.model.From || to != "" && to != c.model.To) {
+			code, _, _ := model.CutLanguage(p.pair.Source)
+			if p.err == nil && (differs(t.Config().SrcLanguages, from, cmp.Or(c.model.From, srcLang)) || differs(t.Config().TgtLanguages, to, cmp.Or(code, c.model.To, tgtLang))) {
 				p.err = fmt.Errorf("found from %.20q and to %.20q, expected those of -from and -to: score the pairs of each direction by themselves", from, to)
 			}
 			if !yield(p, err) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -26,6 +27,12 @@ func openArchive(path string, use func(folder) error) error {
 	}
 	return use(f)
 }
+
+// isZip reports whether a path is named as a zip archive.
+func isZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
+
+// isMacFile reports whether a file in an archive is of macOS, beside the file of the same name.
+func isMacFile(name string) bool { return strings.HasPrefix(name, "__MACOSX/") }
 
 // openZip opens a zip archive, and returns its size in bytes.
 func openZip(path string) (*zip.ReadCloser, int64, error) {
@@ -51,6 +58,9 @@ func archiveFolder(path string, r *zip.Reader, size int64) (folder, error) {
 		name := strings.TrimSuffix(entry.Name, "/")
 		if !fs.ValidPath(name) || strings.ContainsAny(name, "\\:") {
 			return folder{}, fmt.Errorf("%s: found a file %.80q, expected a path in the archive", path, entry.Name)
+		}
+		if isMacFile(name) {
+			continue
 		}
 		if f.has(name) {
 			return folder{}, fmt.Errorf("%s: found %.80q twice", path, name)
@@ -90,12 +100,19 @@ func readEntry(entry *zip.File) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// root returns the folder in f with the only file whose name match accepts: f, or a folder in it.
-// what describes the file, for errors.
+// root returns f, or the folder in it, with the only file whose name match accepts in as few
+// folders as any. what describes the file, for errors.
 func (f folder) root(what string, match func(name string) bool) (folder, error) {
 	var found []string
 	for name := range f.files {
-		if match(path.Base(name)) && strings.Count(name, "/") <= 1 {
+		if !match(path.Base(name)) {
+			continue
+		}
+		depth := strings.Count(name, "/")
+		if len(found) > 0 && depth < strings.Count(found[0], "/") {
+			found = nil
+		}
+		if len(found) == 0 || depth == strings.Count(found[0], "/") {
 			found = append(found, name)
 		}
 	}

@@ -105,7 +105,7 @@ func TestReadArgosRefuses(t *testing.T) {
 		"truncated":        {truncated[:len(truncated)-30], "zip: not a valid zip file"},
 		"no metadata":      {archiveOf(t, spm, bin), "found 0 files metadata.json"},
 		"two packages":     {archiveOf(t, meta, [2]string{"y/metadata.json", "{}"}), "found 2 files metadata.json"},
-		"deep metadata":    {archiveOf(t, [2]string{"a/b/metadata.json", "{}"}), "found 0 files metadata.json"},
+		"deep metadata":    {archiveOf(t, [2]string{"a/b/metadata.json", "{}"}), "a/b: found neither sentencepiece.model nor bpe.model"},
 		"parent":           {archiveOf(t, meta, [2]string{"x/../../etc/passwd", ""}), `found a file "x/../../etc/passwd", expected a path in the archive`},
 		"absolute":         {archiveOf(t, meta, [2]string{"/etc/passwd", ""}), `found a file "/etc/passwd"`},
 		"backslash":        {archiveOf(t, meta, [2]string{`x\..\y`, ""}), `expected a path in the archive`},

@@ -43,7 +43,7 @@ func isArgos(path string, isDir bool) bool {
 
 // isArchiveWith reports whether path is a zip archive with a file whose name match accepts.
 func isArchiveWith(path string, match func(name string) bool) bool {
-	if filepath.Ext(path) != ".zip" {
+	if !isZip(path) {
 		return false
 	}
 	r, _, err := openZip(path)
@@ -51,7 +51,7 @@ func isArchiveWith(path string, match func(name string) bool) bool {
 		return false
 	}
 	defer r.Close()
-	return slices.ContainsFunc(r.File, func(entry *zip.File) bool { return match(filepath.Base(entry.Name)) })
+	return slices.ContainsFunc(r.File, func(entry *zip.File) bool { return !isMacFile(entry.Name) && match(filepath.Base(entry.Name)) })
 }
 
 // isFile reports whether the folder at path has a file of this name.
@@ -79,7 +79,7 @@ func detect(path string) (format, error) {
 	if torchfile.Detect(path) {
 		return format{}, torchError(path)
 	}
-	if filepath.Ext(path) == ".zip" {
+	if isZip(path) {
 		r, _, err := openZip(path)
 		if err != nil {
 			return format{}, fmt.Errorf("%w, expected an archive, whole", err)

@@ -89,7 +89,7 @@ func ReadMarian(path string) (file model.File, err error) {
 			return model.File{}, err
 		}
 		return readMarian(f, "")
-	case filepath.Ext(path) != ".zip":
+	case !isZip(path):
 		f, name, err := folderOf(path)
 		if err != nil {
 			return model.File{}, err
@@ -155,9 +155,15 @@ func readMarian(f folder, name string) (model.File, error) {
 	return file, err
 }
 
-// findMarianModel returns the name of the model in f: that of decoder.yml, if it is not "",
+// findMarianModel returns the name of the model in f: listed, that of a decoder.yml, or if it is ""
 // model.npz, the only .npz or, without any, the only .bin.
 func findMarianModel(f folder, listed string) (string, error) {
+	if listed != "" {
+		if !f.has(listed) {
+			return "", fmt.Errorf("%s: found no %.100q, expected the model that the %s names", f.path, listed, marianDecoder)
+		}
+		return listed, nil
+	}
 	var npz, bin []string
 	for name := range f.files {
 		switch {
@@ -171,10 +177,8 @@ func findMarianModel(f folder, listed string) (string, error) {
 	if len(names) == 0 {
 		names = bin
 	}
-	for _, name := range []string{listed, marianFile} {
-		if slices.Contains(npz, name) || slices.Contains(bin, name) {
-			return name, nil
-		}
+	if slices.Contains(npz, marianFile) {
+		return marianFile, nil
 	}
 	if len(names) != 1 {
 		slices.Sort(names)

@@ -125,7 +125,11 @@ func TestReleaseOfOPUS(t *testing.T) {
 			}
 		}
 		var models [][]byte
-		for _, path := range []string{dir, writeRelease(t, "", files), writeRelease(t, "zh-de/", files)} {
+		upper := filepath.Join(t.TempDir(), "X.ZIP")
+		if err := os.Rename(writeRelease(t, "", files), upper); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{dir, writeRelease(t, "", files), writeRelease(t, "models/zh-de/", files), upper} {
 			if name, err := Detect(path); err != nil || name != "marian" {
 				t.Errorf("%s: found %q, %v", path, name, err)
 			}
@@ -149,8 +153,10 @@ func TestReleaseOfOPUS(t *testing.T) {
 			data, _ := os.ReadFile(out)
 			models = append(models, data)
 		}
-		if !bytes.Equal(models[0], models[1]) || !bytes.Equal(models[0], models[2]) {
-			t.Errorf("the zip archives and the folder differ")
+		for _, other := range models {
+			if !bytes.Equal(models[0], other) {
+				t.Errorf("the zip archives and the folder differ")
+			}
 		}
 	}
 	files := releaseFiles(t, false)
@@ -158,6 +164,15 @@ func TestReleaseOfOPUS(t *testing.T) {
 	if _, err := Read(writeRelease(t, "", files)); err == nil {
 		t.Errorf("two models in an archive: no error")
 	}
+	files = releaseFiles(t, false)
+	for name, data := range files {
+		if isNpz(name) {
+			delete(files, name)
+			files["model.npz"] = data
+		}
+	}
+	_, err := Read(writeRelease(t, "", files))
+	checkError(t, "another model", err, `found no "opus+bt.spm32k-spm32k.transformer-align.model1.npz.best-perplexity.npz", expected the model that the decoder.yml names`)
 }
 
 // A release with codes of subword-nmt takes and gives raw text.
@@ -261,6 +276,9 @@ func writeRelease(t *testing.T, prefix string, files map[string][]byte) string {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
+	if _, err := z.Create("__MACOSX/" + prefix + "._model.npz"); err != nil {
+		t.Fatal(err)
+	}
 	for name, data := range files {
 		w, err := z.Create(prefix + name)
 		if err != nil {

@@ -27,6 +27,9 @@ func (c targetCodes) add(name string, p text.Pair, known model.Languages) error 
 	if _, ok := c[code]; ok {
 		return nil
 	}
+	if strings.ContainsAny(code, "=,") {
+		return fmt.Errorf("%s: line %d: found language %q, expected a code without = and a comma", name, p.Line, code)
+	}
 	var ids []int32
 	if known != "" {
 		language, err := known.Find("language", code)
@@ -39,14 +42,19 @@ func (c targetCodes) add(name string, p text.Pair, known model.Languages) error 
 	return nil
 }
 
-// tokenize sets the tokens of all codes, and returns the languages, by their names.
-func (c targetCodes) tokenize(source text.Tokenizer) model.Languages {
+// tokenize sets the tokens of all codes, and returns the languages, by their names. The error names
+// a language with more tokens than a model can have for one.
+func (c targetCodes) tokenize(source text.Tokenizer) (model.Languages, error) {
 	var list []model.Language
 	for _, code := range slices.Sorted(maps.Keys(c)) {
 		c[code] = source.Encode(nil, ">>"+code+"<<")
 		list = append(list, model.Language{Code: code, IDs: c[code]})
 	}
-	return model.FormatLanguages(list)
+	languages := model.FormatLanguages(list)
+	if n := len(languages.List()); n < len(list) {
+		return "", fmt.Errorf("found language %q of %d pieces, expected up to %d: take a shorter code, such as one of ISO 639", list[n].Code, len(list[n].IDs), model.MaxLanguageIDs)
+	}
+	return languages, nil
 }
 
 // cut appends the tokens of the language that a source begins with to dst, and returns the text

@@ -64,4 +64,13 @@ func TestTagged(t *testing.T) {
 	if _, err := Read(context.Background(), options, o); err == nil || !strings.Contains(err.Error(), "line 41") {
 		t.Errorf("error %v, want one of line 41", err)
 	}
+	write(lines + ">>a=3<< a dog\tun chien\n")
+	if _, err := Read(context.Background(), options, o); err == nil || !strings.Contains(err.Error(), `line 41: found language "a=3"`) {
+		t.Errorf("error %v, want one of line 41", err)
+	}
+	long := strings.Repeat("zyxwvu", 8)
+	write(lines + ">>" + long + "<< a dog\tun chien\n")
+	if _, err := Read(context.Background(), options, o); err == nil || !strings.Contains(err.Error(), "expected up to 16") || !strings.Contains(err.Error(), long) {
+		t.Errorf("error %v, want one of the pieces of %s", err, long)
+	}
 }

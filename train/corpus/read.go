@@ -115,7 +115,10 @@ func (r *reader) read(ctx context.Context) error {
 		return err
 	}
 	if r.out.Languages = r.Languages; r.codes != nil && r.Languages == "" {
-		r.out.Languages = r.codes.tokenize(r.out.Vocab.Source)
+		var err error
+		if r.out.Languages, err = r.codes.tokenize(r.out.Vocab.Source); err != nil {
+			return err
+		}
 	}
 	runtime.GC() // frees the word counts before the encoded pairs are allocated
 	c := r.out

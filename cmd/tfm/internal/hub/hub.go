@@ -21,7 +21,7 @@ func Find(path string) (string, error) {
 	if strings.HasPrefix(name, "opus-mt-") {
 		name = "Helsinki-NLP/" + name
 	}
-	archive := slices.Contains([]string{".argosmodel", ".npz", ".zip"}, filepath.Ext(name))
+	archive := slices.Contains([]string{".argosmodel", ".npz", ".zip"}, strings.ToLower(filepath.Ext(name)))
 	if _, err := os.Stat(path); err == nil || archive || !modelName.MatchString(name) {
 		return path, nil
 	}
