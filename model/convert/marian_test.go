@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -78,51 +79,102 @@ func compareWithMarian(t *testing.T, path, source string, beams ...int) model.Fi
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.Decoding.Alpha = 0.6 // --normalize 0.6 on the command line
+	for _, beam := range beams {
+		compareNBest(t, f, nil, beam, readLines(t, source), filepath.Join(filepath.Dir(path), fmt.Sprintf("expected.beam%d.txt", beam)))
+	}
+	return f
+}
+
+// compareNBest compares the n-best lists of f with those of Marian in a file.
+func compareNBest(t *testing.T, f model.File, shortlist *model.Shortlist, beam int, sources []string, expected string) {
+	t.Helper()
 	v := tokenizersOf(t, f)
 	w := decode.NewWeights(f.Model, nil)
 	w.SetUnnormedKeys(f.Decoding.UnnormedKeys)
 	d := decode.New(w, nil)
-	f.Decoding.Alpha = 0.6 // --normalize 0.6 on the command line
-	sources := readLines(t, source)
-	for _, beam := range beams {
-		lists := readMarianExpected(t, filepath.Join(filepath.Dir(path), fmt.Sprintf("expected.beam%d.txt", beam)))
-		ids := make([][]int32, len(sources))
-		for i, s := range sources {
-			ids[i] = v.Source.Encode(nil, s)
+	lists := readMarianExpected(t, expected)
+	worst, nearTies, truncated := 0.0, 0, 0
+	for i, s := range sources {
+		o := decode.OptionsFor(f.Decoding)
+		o.Beam, o.NBest, o.Shortlist = beam, beam, shortlist
+		list, err := d.NBest(context.Background(), [][]int32{v.Source.Encode(nil, s)}, o)
+		if err != nil {
+			t.Fatal(err)
 		}
-		worst, nearTies, truncated := 0.0, 0, 0
-		for i, src := range ids {
-			o := decode.OptionsFor(f.Decoding)
-			o.Beam, o.NBest = beam, beam
-			list, err := d.NBest(context.Background(), [][]int32{src}, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, want := list[0], lists[i]
-			if len(got) != len(want) {
-				t.Errorf("beam %d, line %d: %d hypotheses, want %d", beam, i, len(got), len(want))
-				continue
-			}
-			for k, h := range got {
-				if h.Truncated {
-					truncated++
-				}
-				switch text := v.Target.Decode(h.Tokens); {
-				case text == want[k].text:
-				case k > 0 && isNearTie(want, k):
-					nearTies++
-				default:
-					t.Errorf("beam %d, line %d, hypothesis %d: %q, want %q", beam, i, k, text, want[k].text)
-				}
-				worst = max(worst, math.Abs(h.Score-want[k].score))
-			}
+		got, want := list[0], lists[i]
+		if len(got) != len(want) {
+			t.Errorf("%s: line %d: %d hypotheses, want %d", expected, i, len(got), len(want))
+			continue
 		}
-		t.Logf("beam %d: scores differ by at most %.2g; %d near ties, %d truncated", beam, worst, nearTies, truncated)
-		if !(worst <= 1e-3) {
-			t.Errorf("beam %d: scores differ by %v", beam, worst)
+		for k, h := range got {
+			if h.Truncated {
+				truncated++
+			}
+			switch text := v.Target.Decode(h.Tokens); {
+			case text == want[k].text:
+			case k > 0 && isNearTie(want, k):
+				nearTies++
+			default:
+				t.Errorf("%s: line %d, hypothesis %d: %q, want %q", expected, i, k, text, want[k].text)
+			}
+			worst = max(worst, math.Abs(h.Score-want[k].score))
 		}
 	}
-	return f
+	t.Logf("%s: scores differ by at most %.2g; %d near ties, %d truncated", filepath.Base(expected), worst, nearTies, truncated)
+	if !(worst <= 1e-3) {
+		t.Errorf("%s: scores differ by %v", expected, worst)
+	}
+}
+
+// A student that Marian trained has its translations and scores, with its shortlist and without it.
+// Its files in int8 have the weights of that in float32, rounded.
+func TestMarianStudents(t *testing.T) {
+	path := dataFile(t, "students/tiny/model.npz")
+	f, err := ReadMarian(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(path)
+	sources := readLines(t, filepath.Join(dir, "source.en"))
+	for _, beam := range []int{1, 4} {
+		compareNBest(t, f, nil, beam, sources, filepath.Join(dir, fmt.Sprintf("expected.float32.beam%d.txt", beam)))
+		compareNBest(t, f, f.Shortlist, beam, sources, filepath.Join(dir, fmt.Sprintf("expected.float32.shortlist.beam%d.txt", beam)))
+	}
+	for _, name := range []string{"model.intgemm.bin", "model.intgemm.alphas.bin"} {
+		rounded, err := ReadMarian(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range f.Model.Params.List {
+			step := float32(0)
+			if steps := rounded.Steps[p.Name]; steps != nil {
+				step = slices.Max(steps)
+			}
+			for k, x := range rounded.Model.Params.List[i].W {
+				if diff := math.Abs(float64(x - p.W[k])); diff > 0.5001*float64(step) {
+					t.Fatalf("%s: %s: found %v, want %v", name, p.Name, x, p.W[k])
+				}
+			}
+		}
+	}
+	src, err := readMarianVocab(testFolder(t, dir), "vocab.spm", "source")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string) *marianLists {
+		l, err := readMarianShortlist(testFolder(t, dir), []string{name, "50", "50"}, src, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range l.lists {
+			slices.Sort(list)
+		}
+		return l
+	}
+	if a, b := read("lex.s2t"), read("lex.50.50.ende.s2t.bin"); a.first != b.first || !slices.EqualFunc(a.lists, b.lists, slices.Equal[[]uint32]) {
+		t.Errorf("lists of %d and %d first pieces differ", a.first, b.first)
+	}
 }
 
 // isNearTie reports whether a neighbour of hypothesis k has almost its score.
