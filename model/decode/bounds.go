@@ -95,6 +95,7 @@ var boundsWorkspaces = sync.Pool{New: func() any { return new(boundsWorkspace) }
 // project sets s.act.logits. With bounds, elements may be upper bounds of logits, which refine
 // replaces; the largest of a row is a logit.
 func (s *outputProjection) project(bounds bool) {
+	s.alloc()
 	if s.hasBounds = bounds && s.w.form == Float32 && !s.hasLists(); !s.hasBounds {
 		s.projectLogits()
 		return
@@ -151,7 +152,7 @@ func (s *outputProjection) refineLargest(ws *boundsWorkspace, row int) bool {
 		return false
 	}
 	var largest [1]Candidate
-	first := topK(largest[:0], logits, nil)[0].Token
+	first := topK(largest[:0], logits, nil, nil)[0].Token
 	s.refineAll(ws, row, []int32{first})
 	logit := logits[first]
 	ids := ws.ids[:0]

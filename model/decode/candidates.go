@@ -12,6 +12,7 @@ type row struct {
 	search     *search // of the hypothesis; no candidateSource uses it
 	hypothesis int     // index in search.live
 
+	ids                            rowIDs  // of the logits
 	index                          int     // in the step
 	refiner                        refiner // nil if the logits are no bounds
 	hasPhrases                     bool    // candidates include the tokens that advance a phrase
@@ -58,8 +59,8 @@ func mostProbable(r *row, c choice) {
 	r.candidates = r.found[:min(len(best), r.maxCandidates)]
 	for _, id := range c.advancing {
 		isNew := !slices.ContainsFunc(r.candidates, func(x Candidate) bool { return x.Token == id })
-		if isNew && c.selectable[id] > float32(math.Inf(-1)) && c.allows(id) {
-			r.candidates = append(r.candidates, Candidate{LogP: float64(c.selectable[id]) - logZ, Token: id})
+		if i, ok := c.ids.index(id); ok && isNew && c.selectable[i] > float32(math.Inf(-1)) && c.allows(id) {
+			r.candidates = append(r.candidates, Candidate{LogP: float64(c.selectable[i]) - logZ, Token: id})
 		}
 	}
 }
@@ -111,34 +112,34 @@ func (c *choice) top(best []Candidate) []Candidate {
 func (c *choice) topAllowed(best []Candidate, logits []float32) []Candidate {
 	if only := c.only; only != nil {
 		for _, id := range only {
-			if logits[id] > insertionBound(best) && c.allows(id) {
-				best = insert(best, Candidate{LogP: float64(logits[id]), Token: id})
+			if i, ok := c.ids.index(id); ok && logits[i] > insertionBound(best) && c.allows(id) {
+				best = insert(best, Candidate{LogP: float64(logits[i]), Token: id})
 			}
 		}
 		return best
 	}
-	best = topK(best, logits, nil)
+	best = topK(best, logits, c.ids, nil)
 	if c.constraint == nil || !slices.ContainsFunc(best, func(x Candidate) bool { return !c.allows(x.Token) }) {
 		return best
 	}
-	return topK(best[:0], logits, c.Partial)
+	return topK(best[:0], logits, c.ids, c.Partial)
 }
 
 // segmentLen is the number of elements that topK skips at once.
 const segmentLen = 256
 
-// topK fills best to its capacity with the largest values of logits and their indices, in
-// descending order, equal values by index. It leaves out -Inf and, if p is not nil, tokens that may
+// topK fills best to its capacity with the largest values of logits and their ids, in descending
+// order, equal values by id. It leaves out -Inf and, if p is not nil, tokens that may
 // not follow p. It skips segments whose maximum is too small.
-func topK(best []Candidate, logits []float32, p *Partial) []Candidate {
+func topK(best []Candidate, logits []float32, ids rowIDs, p *Partial) []Candidate {
 	for lo := 0; lo < len(logits); lo += segmentLen {
 		segment, bound := logits[lo:min(lo+segmentLen, len(logits))], insertionBound(best)
 		if len(best) == cap(best) && !(mat.Max(segment) > bound) {
 			continue
 		}
 		for j, x := range segment {
-			if x > bound && (p == nil || p.allows(int32(lo+j))) {
-				best = insert(best, Candidate{LogP: float64(x), Token: int32(lo + j)})
+			if x > bound && (p == nil || p.allows(ids.id(lo+j))) {
+				best = insert(best, Candidate{LogP: float64(x), Token: ids.id(lo + j)})
 				bound = insertionBound(best)
 			}
 		}

@@ -66,7 +66,7 @@ func (d *Decoder) Next(src, given []int32) []float32 {
 		logits = d.state.Step([]Row{{Source: d.handles[0], Token: id}})
 	}
 	p := slices.Clone(logits.Row(0))
-	mask(p)
+	mask(p, nil)
 	mat.Softmax(p, p, 1)
 	return p
 }

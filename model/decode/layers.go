@@ -30,7 +30,7 @@ type activations struct {
 	ctx    mat.Matrix    // [n × h·d_v]
 	hidden mat.Matrix    // [n × ff]
 	norm   layer.NormAct // mean and rstd; the caller sets Y
-	logits mat.Matrix    // [n × V]
+	logits mat.Matrix    // [n × V], or of lists; see outputProjection
 
 	maps, cells mat.Matrix // of SSRUs: [n × 2d]; [n × d], which pairPass needs
 
@@ -68,7 +68,7 @@ func (s *stack) encode(sources [][]int32) mat.Matrix {
 		s.ids = s.w.model.Config.Source.Append(s.ids, src)
 		s.starts = append(s.starts, int32(len(s.ids)))
 	}
-	s.alloc(len(s.ids), 0)
+	s.alloc(len(s.ids), false)
 	act, heads := &s.act, s.w.sizes().Heads
 	s.embedSentences(&s.w.source, s.ids, s.starts)
 	in := s.selfInputs()
@@ -169,9 +169,8 @@ func (s *stack) embed(e *embedding, ids []int32) {
 // matrix are not in the cache.
 const embedGrain = 8
 
-// alloc allocates the activations for n tokens: those of the decoder with logits of logitRows rows,
-// or those of the encoder if logitRows is 0.
-func (s *stack) alloc(n, logitRows int) {
+// alloc allocates the activations for n tokens of the decoder or of the encoder.
+func (s *stack) alloc(n int, decoder bool) {
 	c, sizes := &s.w.model.Config, s.w.sizes()
 	keys, values := sizes.Heads*sizes.DK, sizes.Heads*sizes.DV
 	s.arena.Alloc(func() {
@@ -180,11 +179,11 @@ func (s *stack) alloc(n, logitRows int) {
 			x: a.Matrix(n, c.DModel), h: a.Matrix(n, c.DModel), qkv: a.Matrix(n, 2*keys+values), ctx: a.Matrix(n, values),
 			hidden: a.Matrix(n, c.DFF), norm: layer.NormAct{Mean: a.Slice(n), RStd: a.Slice(n)},
 		}
-		if logitRows == 0 {
+		if !decoder {
 			s.act.kv = a.Matrix(n, keys+values)
 			return
 		}
-		s.act.q, s.act.logits = a.Matrix(n, keys), a.Matrix(logitRows, c.TgtVocab)
+		s.act.q = a.Matrix(n, keys)
 		if s.w.recurrent() {
 			s.act.maps, s.act.cells = a.Matrix(n, 2*c.DModel), a.Matrix(n, c.DModel)
 		}

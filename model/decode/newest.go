@@ -46,7 +46,7 @@ func (s *newestTokens) begin(rows []treeRow, keepWeights bool) {
 	if s.keepWeights = keepWeights; keepWeights {
 		s.allocWeights()
 	}
-	s.alloc(len(rows), len(rows))
+	s.alloc(len(rows), true)
 	s.tokens, s.positions = s.tokens[:0], s.positions[:0]
 	for _, r := range rows {
 		n := &s.encoded[r.source].nodes[r.node]

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"tfm/layer"
 	"tfm/mat"
 )
 
@@ -14,8 +15,9 @@ type outputProjection struct {
 	maxListBytes int  // changed by tests
 	alwaysGather bool // set by tests
 
+	logits     []float32 // of s.act.logits
 	listGroups []int32   // groups of rows whose products have only the columns of their list
-	listLogits []float32 // [rows × longest list]
+	expanded   []float32 // of expand
 
 	isWhole   []bool  // of each row: its product has all columns
 	allRows   []int32 // rows with all columns
@@ -35,28 +37,33 @@ const (
 // projectionCost returns the cost of a product with n columns, divided by d.
 func projectionCost(rows, n int) int { return max(rows, loadCost) * n }
 
-// projectLogits sets s.act.logits.
+// projectLogits sets s.act.logits. A row whose source has a list has only the logits of that.
 func (s *outputProjection) projectLogits() {
 	if !s.hasLists() {
 		s.w.output.mul(s.pool, s.act.logits, s.act.x, mat.Identity)
 		return
 	}
-	longest := 0
-	for _, g := range s.groups {
-		if l := s.encoded[g.source].list; l != nil {
-			longest = max(longest, len(l.ids))
-		}
-	}
-	logits := matrix(&s.listLogits, len(s.rows), longest)
 	s.selectGroups()
 	s.projectAll()
-	if products := (listProducts{s, logits, nil}); len(s.listGroups) < s.pool.Threads() {
+	if products := (listProducts{s, nil}); len(s.listGroups) < s.pool.Threads() {
 		products.pool = s.pool
 		products.Range(0, len(s.listGroups))
 	} else {
 		mat.Each(s.pool, len(s.listGroups), 1, products)
 	}
-	mat.Each(s.pool, len(s.rows), 4, restrictRows{s, logits})
+}
+
+// alloc allocates s.act.logits, with as many columns as the longest row has logits.
+func (s *outputProjection) alloc() {
+	cols := 0
+	for _, g := range s.groups {
+		if l := s.encoded[g.source].list; l != nil {
+			cols = max(cols, len(l.ids))
+		} else {
+			cols = s.w.model.Config.TgtVocab
+		}
+	}
+	s.act.logits = matrix(&s.logits, len(s.rows), cols)
 }
 
 // hasLists reports whether a source of the step has a list.
@@ -64,21 +71,31 @@ func (s *outputProjection) hasLists() bool {
 	return slices.ContainsFunc(s.groups, func(g rowGroup) bool { return s.encoded[g.source].list != nil })
 }
 
-// projectAll sets all logits of allRows.
+// projectAll sets the logits of allRows by products with all columns.
 func (s *outputProjection) projectAll() {
 	act := &s.act
-	switch n := len(s.allRows); n {
-	case 0:
-	case len(s.rows):
+	n := len(s.allRows)
+	if n == 0 {
+		return
+	}
+	if n == len(s.rows) && !s.hasLists() {
 		s.w.output.mul(s.pool, act.logits, act.x, mat.Identity)
-	default:
-		x, all := matrix(&s.allX, n, act.x.Cols), matrix(&s.allLogits, n, act.logits.Cols)
-		for i, row := range s.allRows {
-			copy(x.Row(i), act.x.Row(int(row)))
+		return
+	}
+	x, all := matrix(&s.allX, n, act.x.Cols), matrix(&s.allLogits, n, s.w.model.Config.TgtVocab)
+	for i, row := range s.allRows {
+		copy(x.Row(i), act.x.Row(int(row)))
+	}
+	s.w.output.mul(s.pool, all, x, mat.Identity)
+	for i, row := range s.allRows {
+		to, from := act.logits.Row(int(row)), all.Row(i)
+		l := s.encoded[s.rows[row].source].list
+		if l == nil {
+			copy(to, from)
+			continue
 		}
-		s.w.output.mul(s.pool, all, x, mat.Identity)
-		for i, row := range s.allRows {
-			copy(act.logits.Row(int(row)), all.Row(i))
+		for k, id := range l.ids {
+			to[k] = from[id]
 		}
 	}
 }
@@ -100,7 +117,7 @@ func (s *outputProjection) selectGroups() {
 			listCost += gatherCost * len(l.ids)
 		}
 	}
-	vocabulary := s.act.logits.Cols
+	vocabulary := s.w.model.Config.TgtVocab
 	if otherRows > 0 {
 		listCost += projectionCost(otherRows, vocabulary)
 	}
@@ -132,49 +149,33 @@ func (s *outputProjection) gather(l *outputList) bool {
 // The threads of pool divide a product.
 type listProducts struct {
 	*outputProjection
-	logits mat.Matrix // [rows × longest list]
-	pool   *mat.Pool
+	pool *mat.Pool
 }
 
 func (t *listProducts) Range(lo, hi int) {
 	for _, i := range t.listGroups[lo:hi] {
 		g := &t.groups[i]
 		l := t.encoded[g.source].list
-		l.columns.mul(t.pool, t.logits.Slice(g.row0, g.row1, 0, len(l.ids)), t.act.x.RowRange(g.row0, g.row1), mat.Identity)
+		l.columns.mul(t.pool, t.act.logits.Slice(g.row0, g.row1, 0, len(l.ids)), t.act.x.RowRange(g.row0, g.row1), mat.Identity)
 	}
 }
 
-// restrictRows is the parallel loop over the rows of a step that sets the logits of the pieces
-// outside a list to -Inf.
-type restrictRows struct {
-	*outputProjection
-	logits mat.Matrix // [rows × longest list]
-}
-
-func (t *restrictRows) Range(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		l := t.encoded[t.rows[i].source].list
+// expand returns s.act.logits with those of all pieces in each row: -Inf for those outside a list.
+func (s *outputProjection) expand() mat.Matrix {
+	if !s.hasLists() {
+		return s.act.logits
+	}
+	all := matrix(&s.expanded, len(s.rows), s.w.model.Config.TgtVocab)
+	for i, r := range s.rows {
+		l := s.encoded[r.source].list
 		if l == nil {
+			copy(all.Row(i), s.act.logits.Row(i))
 			continue
 		}
-		row, logits := t.act.logits.Row(i), t.logits.Row(i)
-		if t.isWhole[i] {
-			for k, id := range l.ids {
-				logits[k] = row[id]
-			}
-		}
-		for rest := row; len(rest) > 0; {
-			rest = rest[copy(rest, minusInf[:]):]
-		}
+		layer.Fill(all.Row(i), float32(math.Inf(-1)))
 		for k, id := range l.ids {
-			row[id] = logits[k]
+			all.Row(i)[id] = s.act.logits.Row(i)[k]
 		}
 	}
+	return all
 }
-
-var minusInf = func() (x [1024]float32) {
-	for i := range x {
-		x[i] = float32(math.Inf(-1))
-	}
-	return x
-}()

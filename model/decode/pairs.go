@@ -24,6 +24,7 @@ type pairPass struct {
 	tgtStarts  []int32 // index in tgtIDs of each target's first token, then len(tgtIDs)
 
 	memory layer.Arena  // of kv, while the stack's arena is used for the decoder
+	logits []float32    // of some rows
 	kv     []mat.Matrix // [m × (h·d_k + h·d_v)] keys and values of the sources in each layer
 
 	// visitCross, if not nil, is called with the inputs of the cross-attention of each layer.
@@ -173,7 +174,7 @@ func (p *pairPass) set(srcs, tgts [][]int32) {
 // decode returns the decoder's output [n × d] for all target tokens.
 func (p *pairPass) decode(visitCross func(layer int, in attn.Inputs, r attn.Ragged)) mat.Matrix {
 	p.visitCross = visitCross
-	p.alloc(len(p.tgtIDs), min(len(p.tgtIDs), maxRows))
+	p.alloc(len(p.tgtIDs), true)
 	p.embedSentences(&p.w.target, p.tgtIDs, p.tgtStarts)
 	return p.stack.decode(p)
 }
@@ -208,9 +209,9 @@ func (p *pairPass) cross(layer int, x mat.Matrix) (y mat.Matrix, out *linear) {
 // logProbs returns the log-probability of each of p.next for the decoder's output x [n × d].
 func (p *pairPass) logProbs(x mat.Matrix) []float64 {
 	logProbs := make([]float64, x.Rows)
-	for lo := 0; lo < x.Rows; lo += p.act.logits.Rows {
-		hi := min(lo+p.act.logits.Rows, x.Rows)
-		logits := p.act.logits.RowRange(0, hi-lo)
+	for lo := 0; lo < x.Rows; lo += maxRows {
+		hi := min(lo+maxRows, x.Rows)
+		logits := matrix(&p.logits, hi-lo, p.w.model.Config.TgtVocab)
 		p.w.output.mul(p.pool, logits, x.RowRange(lo, hi), mat.Identity)
 		mat.Each(p.pool, hi-lo, 4, logProbRows{logits, p.next[lo:hi], logProbs[lo:hi]})
 	}

@@ -16,9 +16,29 @@ import (
 // A Constraint cannot be asked about all tokens, so it is the last processor, one token at a time:
 // Partial.allows.
 
+// rowIDs are the token ids of the logits of a row, ascending; nil if logit i is that of id i.
+type rowIDs []int32
+
+// id returns the id of logit i.
+func (ids rowIDs) id(i int) int32 {
+	if ids == nil {
+		return int32(i)
+	}
+	return ids[i]
+}
+
+// index returns the index of the logit of id, and whether the row has it.
+func (ids rowIDs) index(id int32) (int, bool) {
+	if ids == nil {
+		return int(id), true
+	}
+	return slices.BinarySearch(ids, id)
+}
+
 // choice holds the logits of a row after all processors.
 type choice struct {
 	*Partial               // the hypothesis and its Constraint
+	ids        rowIDs      // of the logits
 	logits     []float32   // of the distribution; -Inf for Pad and BOS
 	selectable []float32   // logits, but -Inf for suppressed pieces; it may be logits
 	buffers    *rowBuffers // for a source of candidates
@@ -33,35 +53,40 @@ type rowBuffers struct {
 }
 
 // process returns the logits of a row after the processors that o selects. It masks logits.
-func (b *rowBuffers) process(logits []float32, p *Partial, o *Options, suppressed []int32) choice {
+func (b *rowBuffers) process(logits []float32, ids rowIDs, p *Partial, o *Options, suppressed []int32) choice {
 	n := len(logits)
-	c := choice{Partial: p, buffers: b, logits: logits}
-	mask(logits)
+	c := choice{Partial: p, buffers: b, ids: ids, logits: logits}
+	mask(logits, ids)
 	if o.penalizesRepetition() {
 		penalized := floats(&b.penalized, n)
-		penalizeRepetition(penalized, c.logits, p.Tokens(), float32(o.RepetitionPenalty))
+		penalizeRepetition(penalized, c.logits, ids, p.Tokens(), float32(o.RepetitionPenalty))
 		c.logits = penalized
 	}
 	if c.selectable = c.logits; len(suppressed) > 0 {
 		c.selectable = floats(&b.selectable, n)
-		suppress(c.selectable, c.logits, suppressed)
+		suppress(c.selectable, c.logits, ids, suppressed)
 	}
 	return c
 }
 
 // mask removes Pad and BOS, which cannot follow a hypothesis, from logits. It copies nothing,
 // because a copy of all logits takes a noticeable part of a step of many rows.
-func mask(logits []float32) {
-	logits[model.Pad], logits[model.BOS] = float32(math.Inf(-1)), float32(math.Inf(-1))
+func mask(logits []float32, ids rowIDs) {
+	for i := 0; i < len(logits) && ids.id(i) <= model.BOS; i++ {
+		logits[i] = float32(math.Inf(-1))
+	}
 }
 
 // penalizeRepetition sets dst to logits that make tokens less probable (Keskar et al. 2019, "CTRL",
 // section 4.1): it divides a positive logit by penalty and multiplies a negative one.
-func penalizeRepetition(dst, logits []float32, tokens []int32, penalty float32) {
+func penalizeRepetition(dst, logits []float32, ids rowIDs, tokens []int32, penalty float32) {
 	copy(dst, logits)
 	for i, id := range tokens {
-		switch x := &dst[id]; {
-		case slices.Contains(tokens[:i], id):
+		k, ok := ids.index(id)
+		if !ok || slices.Contains(tokens[:i], id) {
+			continue
+		}
+		switch x := &dst[k]; {
 		case *x > 0:
 			*x /= penalty
 		default:
@@ -72,10 +97,12 @@ func penalizeRepetition(dst, logits []float32, tokens []int32, penalty float32) 
 
 // suppress sets dst to logits without the suppressed pieces, see model.Decoding. They keep their
 // share of the softmax, which has logits.
-func suppress(dst, logits []float32, suppressed []int32) {
+func suppress(dst, logits []float32, ids rowIDs, suppressed []int32) {
 	copy(dst, logits)
 	for _, id := range suppressed {
-		dst[id] = float32(math.Inf(-1))
+		if i, ok := ids.index(id); ok {
+			dst[i] = float32(math.Inf(-1))
+		}
 	}
 }
 

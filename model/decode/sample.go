@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 )
@@ -14,19 +15,19 @@ import (
 func (o *Options) sampled(r *row, c choice) {
 	d := &c.buffers.draws
 	d.seed(r.draw)
-	token := d.draw(c.selectable, o, d.uniform())
-	ok := c.allows(token)
+	i := d.draw(&c, c.selectable, o, d.uniform())
+	ok := c.allows(c.ids.id(i))
 	if !ok {
-		token, ok = d.drawAllowed(c.selectable, c.Partial, o)
+		i, ok = d.drawAllowed(&c, c.selectable, o)
 	}
 	if !ok && c.isForced() {
-		token, ok = d.drawAllowed(c.logits, c.Partial, o)
+		i, ok = d.drawAllowed(&c, c.logits, o)
 	}
 	if !ok {
 		return
 	}
 	logZ := c.logZ()
-	r.candidates = append(r.memory(1), Candidate{LogP: float64(c.logits[token]) - logZ, Token: token})
+	r.candidates = append(r.memory(1), Candidate{LogP: float64(c.logits[i]) - logZ, Token: c.ids.id(i)})
 	if r.maxAlternatives > 0 {
 		r.alternatives = c.top(slices.Grow(r.alternatives, r.maxAlternatives)[:0:r.maxAlternatives])
 	}
@@ -37,46 +38,47 @@ func (o *Options) sampled(r *row, c choice) {
 
 // draws is the workspace of draws.
 type draws struct {
-	probs   []float32   // [V]
-	allowed []float32   // [V] logits, -Inf for forbidden tokens
-	choices []Candidate // tokens to draw from; LogP holds the probability
+	probs   []float32
+	allowed []float32   // logits, -Inf for forbidden tokens
+	choices []Candidate // what to draw from; LogP is its probability, Token its index in the logits
 	random  rand.ChaCha8
 }
 
-// drawAllowed draws from the tokens that may follow p. It returns false if none may. A draw from
-// all tokens, repeated by drawAllowed if its token is forbidden, has the distribution of
-// drawAllowed unless TopK or TopP restrict the first draw.
-func (d *draws) drawAllowed(logits []float32, p *Partial, o *Options) (token int32, ok bool) {
+// drawAllowed draws from the logits of the tokens that may follow c's hypothesis. It returns false
+// if none may. A draw from all tokens, repeated by drawAllowed if its token is forbidden, has the
+// distribution of drawAllowed unless TopK or TopP restrict the first draw.
+func (d *draws) drawAllowed(c *choice, logits []float32, o *Options) (index int, ok bool) {
 	allowed := floats(&d.allowed, len(logits))
-	for id := range allowed {
-		allowed[id] = float32(math.Inf(-1))
-	}
-	add := func(id int32) {
-		if x := logits[id]; x > float32(math.Inf(-1)) && p.allows(id) {
-			allowed[id], ok = x, true
+	layer.Fill(allowed, float32(math.Inf(-1)))
+	add := func(i int) {
+		if x := logits[i]; x > float32(math.Inf(-1)) && c.allows(c.ids.id(i)) {
+			allowed[i], ok = x, true
 		}
 	}
-	if p.only != nil {
-		for _, id := range p.only {
-			add(id)
+	if c.only != nil {
+		for _, id := range c.only {
+			if i, found := c.ids.index(id); found {
+				add(i)
+			}
 		}
 	} else {
-		for id := range logits {
-			add(int32(id))
+		for i := range logits {
+			add(i)
 		}
 	}
-	return d.draw(allowed, o, d.uniform()), ok
+	return d.draw(c, allowed, o, d.uniform()), ok
 }
 
-// draw returns the token at quantile u, 0 ≤ u < 1, of the distribution that o describes.
-func (d *draws) draw(logits []float32, o *Options, u float64) int32 {
+// draw returns the index of the logit at quantile u, 0 ≤ u < 1, of the distribution that o
+// describes. It returns that of EOS if logits are NaN or infinite.
+func (d *draws) draw(c *choice, logits []float32, o *Options, u float64) int {
 	p := floats(&d.probs, len(logits))
 	mat.Softmax(p, logits, float32(1/o.Temperature))
-	if p[model.EOS] != p[model.EOS] || !(mat.Max(p) > 0) { // NaN or infinite logits
-		return model.EOS
+	if eos, _ := c.ids.index(model.EOS); p[eos] != p[eos] || !(mat.Max(p) > 0) {
+		return eos
 	}
 	if o.TopK == 0 && o.TopP == 1 {
-		return int32(pick(p, u))
+		return pick(p, u)
 	}
 	// Without TopK, stop at TopP of the total probability. With TopK, TopP refers to the TopK
 	// most probable tokens, whose sum is known only when all are popped.
@@ -99,7 +101,7 @@ func (d *draws) draw(logits []float32, o *Options, u float64) int32 {
 	if o.TopK > 0 && o.TopP < 1 {
 		n = nucleusSize(p[:n], o.TopP)
 	}
-	return choices[len(choices)-1-pick(p[:n], u)].Token
+	return int(choices[len(choices)-1-pick(p[:n], u)].Token)
 }
 
 // selectChoices returns a heap of tokens with their probabilities p. It contains all tokens that
@@ -108,7 +110,7 @@ func (d *draws) selectChoices(p []float32, o *Options) []Candidate {
 	const maxInsertions = 64 // up to this TopK, topK is faster than a heap of all tokens
 	heap := d.choices[:0]
 	if 0 < o.TopK && o.TopK <= maxInsertions {
-		heap = topK(slices.Grow(heap, o.TopK)[:0:o.TopK], p, nil)
+		heap = topK(slices.Grow(heap, o.TopK)[:0:o.TopK], p, nil, nil)
 	} else {
 		minProb := float32(0)
 		if o.TopK == 0 {

@@ -233,10 +233,10 @@ func TestTopPOfEqualProbabilities(t *testing.T) {
 	row := make([]float32, n)
 	var d draws
 	for _, topP := range []float64{1e-9, 0.5, 0.999} {
-		d.draw(row, &Options{Sample: true, Temperature: 1, TopP: topP}, 0)
+		d.draw(&choice{}, row, &Options{Sample: true, Temperature: 1, TopP: topP}, 0)
 		// Of equal probabilities the smallest ids stay, so u just below 1 gives the largest
 		// id drawn.
-		edge := d.draw(row, &Options{Sample: true, Temperature: 1, TopP: topP}, 1-0x1p-53)
+		edge := d.draw(&choice{}, row, &Options{Sample: true, Temperature: 1, TopP: topP}, 1-0x1p-53)
 		if want := math.Ceil(topP * n); math.Abs(float64(edge+1)-want) > 2 {
 			t.Errorf("TopP %v of %d equal tokens keeps %d, want %v", topP, n, edge+1, want)
 		}
@@ -277,7 +277,7 @@ func TestDrawsAreFromTheMostProbable(t *testing.T) {
 		// Rounding of the sums may add or drop one token at the edge, and shifts u by up to
 		// 1e-5.
 		for _, u := range []float64{0, random.Float64(), 1 - 0x1p-53} {
-			got, before := slices.Index(order, int(d.draw(row, s, u))), 0.0
+			got, before := slices.Index(order, (d.draw(&choice{}, row, s, u))), 0.0
 			for _, id := range order[:max(0, got)] {
 				before += float64(p[id])
 			}

@@ -310,7 +310,7 @@ func TestTopKOrdersEqualValuesByIndex(t *testing.T) {
 		slices.SortStableFunc(want, func(a, b Candidate) int { return cmp.Compare(b.LogP, a.LogP) })
 		k := 1 + r.IntN(16)
 		want = want[:min(k, len(want))]
-		if got := topK(make([]Candidate, 0, k), row, nil); !slices.Equal(got, want) {
+		if got := topK(make([]Candidate, 0, k), row, nil, nil); !slices.Equal(got, want) {
 			t.Fatalf("topK of %d in %v = %v, want %v", k, row, got, want)
 		}
 	}

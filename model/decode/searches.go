@@ -10,12 +10,13 @@ import (
 type stepper interface {
 	Add(handles []int32, sources ...[]int32) []int32
 	Remove(handle int32)
-	// Restrict leaves only the logits of ids, ascending, in the rows of a source; those of
-	// other ids are -Inf.
+	// Restrict leaves only the logits of ids, ascending, in the rows of a source.
 	Restrict(handle int32, ids []int32)
+	// list returns the ids of the logits in the rows of a source.
+	list(handle int32) rowIDs
 	// hypotheses returns the tree of a source, to which a search adds tokens.
 	hypotheses(handle int32) *tree
-	// step returns the logits [rows × V] of the tokens after each row, and with outputs.weights
+	// step returns the logits of the tokens after each row, see list, and with outputs.weights
 	// attention weights [rows × tokens of the longest source], EOS of a source last. With
 	// outputs.bounds elements may be upper bounds of logits, but the largest of a row is a logit.
 	step(rows []treeRow, outputs stepOutputs) (logits, weights mat.Matrix)
@@ -117,9 +118,10 @@ func (s *searches) expand(p *mat.Pool, m stepper) {
 			continue
 		}
 		q.firstRow = len(s.rows)
+		ids := m.list(q.handle)
 		for j, tail := range q.tails {
 			s.treeRows = append(s.treeRows, treeRow{q.handle, tail})
-			s.addRow(q, j)
+			s.addRow(q, j, ids)
 		}
 		o := &q.request.options
 		outputs.weights = outputs.weights || o.Coverage > 0
@@ -128,20 +130,32 @@ func (s *searches) expand(p *mat.Pool, m stepper) {
 	s.logits, s.weights = m.step(s.treeRows, outputs)
 	if outputs.bounds {
 		for i := range s.rows {
-			s.rows[i].refiner = m
+			if s.rows[i].ids == nil { // logits of lists are never bounds
+				s.rows[i].refiner = m
+			}
 		}
 	}
 	mat.Each(p, len(s.rows), 4, expandRows{s})
 }
 
+// logitsOf returns the logits of row i.
+func (s *searches) logitsOf(i int) []float32 {
+	logits := s.logits.Row(i)
+	if ids := s.rows[i].ids; ids != nil {
+		return logits[:len(ids)]
+	}
+	return logits
+}
+
 // addRow adds the row of a live hypothesis.
-func (s *searches) addRow(q *search, hypothesis int) {
+func (s *searches) addRow(q *search, hypothesis int, ids rowIDs) {
 	if n := len(s.rows); n < cap(s.rows) {
 		s.rows = s.rows[:n+1] // keeps the memory of its slices
 	} else {
 		s.rows = append(s.rows, row{})
 	}
 	r, o := &s.rows[len(s.rows)-1], &q.request.options
+	r.ids = ids
 	r.search, r.hypothesis, r.index, r.refiner, r.hasPhrases = q, hypothesis, len(s.rows)-1, nil, q.request.hasStages
 	r.maxCandidates, r.maxAlternatives = q.request.limits.Candidates, o.Alternatives
 	r.draw = drawID{o.Seed, q.number, uint64(q.live[hypothesis].Start), uint64(q.tokens)}
@@ -164,7 +178,7 @@ func (s *expandRows) Range(lo, hi int) {
 		request := r.search.request
 		request.guard(func() {
 			r.search.setPartial(&r.partial, r.hypothesis)
-			c := buffers.process(s.logits.Row(i), &r.partial, &request.options, request.suppressed)
+			c := buffers.process(s.logitsOf(i), r.ids, &r.partial, &request.options, request.suppressed)
 			request.candidates(r, c)
 		})
 	}

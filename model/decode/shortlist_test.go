@@ -49,6 +49,13 @@ func keepOnly(logits []float32, list []int32) {
 	}
 }
 
+// compact moves the logits of ids, if there are any, to the front.
+func compact(logits []float32, ids rowIDs) {
+	for i, id := range ids {
+		logits[i] = logits[id]
+	}
+}
+
 // maskedState is the oracle of lists: a State that computes all logits.
 type maskedState struct {
 	*State
@@ -56,6 +63,8 @@ type maskedState struct {
 }
 
 func (m *maskedState) Restrict(handle int32, ids []int32) { m.lists[handle] = slices.Clone(ids) }
+
+func (m *maskedState) list(handle int32) rowIDs { return m.lists[handle] }
 
 func (m *maskedState) Remove(handle int32) {
 	delete(m.lists, handle)
@@ -66,9 +75,7 @@ func (m *maskedState) step(rows []treeRow, outputs stepOutputs) (logits, weights
 	outputs.bounds = false
 	logits, weights = m.State.step(rows, outputs)
 	for i, r := range rows {
-		if list, ok := m.lists[r.source]; ok {
-			keepOnly(logits.Row(i), list)
-		}
+		compact(logits.Row(i), m.list(r.source))
 	}
 	return logits, weights
 }
@@ -81,8 +88,8 @@ func byteLevelModel(t *testing.T, seed uint64) (*model.Transformer, *Pieces) {
 	return perturbed(t, c, seed), pieces
 }
 
-// Every search has the translations and scores of one with all logits, those outside the lists
-// -Inf, bit for bit: in float32 and int8, whether the columns of lists are gathered or not,
+// Every search has the translations and scores of one that computes all logits and keeps those of
+// the lists, bit for bit: in float32 and int8, whether the columns of lists are gathered or not,
 // together with sources without a list, and alone.
 func TestListsAgainstAllLogits(t *testing.T) {
 	m, pieces := byteLevelModel(t, 3)

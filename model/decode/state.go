@@ -122,7 +122,7 @@ func checkIDs(side string, i int, ids []int32, vocabulary, maxLen int) {
 // panics on ids, sources and parents that do not exist, and on a hypothesis of more than
 // Config.MaxLen tokens.
 func (s *State) Step(rows []Row) mat.Matrix {
-	logits, _ := s.step(s.treeRows(rows), stepOutputs{})
+	logits, _ := s.stepAll(rows, stepOutputs{})
 	return logits
 }
 
@@ -130,7 +130,16 @@ func (s *State) Step(rows []Row) mat.Matrix {
 // averaged over its heads, [rows × longest source]: those of a row to the tokens of its source,
 // and last that to its marks, together, such as EOS. They are valid until the next StepWeights.
 func (s *State) StepWeights(rows []Row) (logits, weights mat.Matrix) {
-	return s.step(s.treeRows(rows), stepOutputs{weights: true})
+	return s.stepAll(rows, stepOutputs{weights: true})
+}
+
+// stepAll is step with the logits of all pieces.
+func (s *State) stepAll(rows []Row, outputs stepOutputs) (logits, weights mat.Matrix) {
+	if len(rows) == 0 {
+		return mat.Matrix{}, mat.Matrix{}
+	}
+	_, weights = s.step(s.treeRows(rows), outputs)
+	return s.output.expand(), weights
 }
 
 // treeRows adds the tokens of rows to the trees of their sources.
@@ -176,6 +185,13 @@ func (s *State) checkRow(i int, r *Row) {
 // The methods of stepper.
 
 func (s *State) hypotheses(handle int32) *tree { return &s.sources.encoded[handle].tree }
+
+func (s *State) list(handle int32) rowIDs {
+	if l := s.sources.encoded[handle].list; l != nil {
+		return l.ids
+	}
+	return nil
+}
 
 func (s *State) step(rows []treeRow, outputs stepOutputs) (logits, weights mat.Matrix) {
 	if len(rows) == 0 {

@@ -30,7 +30,7 @@ type table struct {
 	lists map[int32][]int32 // of the sources that are restricted
 }
 
-// Restrict keeps the list. Step sets all other logits to -Inf.
+// Restrict keeps the list of a source, whose rows have only its logits.
 func (m *table) Restrict(handle int32, ids []int32) {
 	if m.lists == nil {
 		m.lists = map[int32][]int32{}
@@ -60,6 +60,8 @@ func (m *table) Remove(handle int32) {
 	m.removed[handle] = true
 }
 
+func (m *table) list(handle int32) rowIDs { return m.lists[handle] }
+
 func (m *table) hypotheses(handle int32) *tree { return m.trees[handle] }
 
 func (m *table) refine(int, int32) (float32, bool) { return 0, false }
@@ -87,9 +89,7 @@ func (m *table) step(rows []treeRow, outputs stepOutputs) (logits, weights mat.M
 		}
 		prefix := m.trees[r.source].appendTokens(nil, r.node)
 		m.logits(r.source, prefix, logits.Row(i))
-		if list, ok := m.lists[r.source]; ok {
-			keepOnly(logits.Row(i), list)
-		}
+		compact(logits.Row(i), m.list(r.source))
 		m.attention(r.source, prefix, weights.Row(i)[:m.sourceLen+1])
 	}
 	return logits, weights
