@@ -121,7 +121,7 @@ func (s *newestTokens) attendCross(layer int) {
 		keys += (g.row1 - g.row0) * s.encoded[g.source].tokens
 	}
 	grain, mean := s.headGrain(keys), mat.Matrix{}
-	if s.keepWeights && layer == len(s.w.decoder)-1 {
+	if s.weights.Data != nil && layer == len(s.w.decoder)-1 {
 		grain, mean = s.pages.heads, s.weights // one thread adds the heads of a row
 	}
 	mat.Each(s.pool, len(s.groups)*s.pages.heads, grain, heads{s, layer, (*heads).attendCross, mean})

@@ -95,7 +95,6 @@ var boundsWorkspaces = sync.Pool{New: func() any { return new(boundsWorkspace) }
 // project sets s.act.logits. With bounds, elements may be upper bounds of logits, which refine
 // replaces; the largest of a row is a logit.
 func (s *outputProjection) project(bounds bool) {
-	s.alloc()
 	if s.hasBounds = bounds && s.w.form == Float32 && !s.hasLists(); !s.hasBounds {
 		s.projectLogits()
 		return

@@ -178,3 +178,23 @@ func BenchmarkOutputBounds(b *testing.B) {
 		})
 	}
 }
+
+// Workspaces that a model with an output bias leaves do not change the results of one without.
+func TestBoundsOfOneModelAfterAnother(t *testing.T) {
+	plain, biased := toy(), toy()
+	biased.OutputBias = true
+	w := NewWeights(perturbed(t, plain, 1), nil)
+	srcs, o := randomSources(40, 0, 3), Options{Beam: 1, NoScore: true, MaxExtra: 6}
+	m := perturbed(t, biased, 1)
+	for i := range m.Output.Bias.W {
+		m.Output.Bias.W[i] = -float32(5 + i%3)
+	}
+	nBest(t, New(NewWeights(m, nil), nil), srcs, o)
+	got := nBest(t, New(w, nil), srcs, o)
+	o.NoScore = false // without bounds
+	for i, want := range nBest(t, New(w, nil), srcs, o) {
+		if !slices.Equal(got[i][0].Tokens, want[0].Tokens) {
+			t.Fatalf("source %d: %v after another model, want %v", i, got[i][0].Tokens, want[0].Tokens)
+		}
+	}
+}

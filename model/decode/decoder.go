@@ -22,7 +22,7 @@ type Decoder struct {
 // New returns a Decoder with the weights w whose loops run on p.
 func New(w *Weights, p *mat.Pool) *Decoder {
 	s := NewState(w, p)
-	return &Decoder{w: w, state: s, scheduler: newScheduler(w, s, p), pairs: pairPass{stack: &s.stack}}
+	return &Decoder{w: w, state: s, scheduler: newScheduler(w, s, p), pairs: pairPass{stack: &stack{w: w, pool: p}}}
 }
 
 // Translate returns the best translation of each source, in the order of srcs: the first of its

@@ -28,21 +28,21 @@
 // translations, in one pass over all their positions), scheduler.go (which sources have rows in a
 // step), searches.go (a step of several searches), search.go (the search for one source),
 // results.go (the n-best list, tokens that cannot change), request.go (a call), state.go (State:
-// adding and removing sources, a step), bounds.go (upper bounds of logits for greedy search),
-// output.go (logits, those of the pieces of a list too), newest.go (the newest tokens of hypotheses
-// in the decoder, the interface of what layers keep), attention.go (attention of the newest tokens
-// to keys and values in pages), unnormed_keys.go (Marian's self-attention in pre-norm), ssru.go
-// (states of recurrent decoders), layers.go (the encoder, the decoder), marks.go (attention to the
-// marks of sources), sources.go (the sources of a State), lists.go (lists of pieces), cache.go
-// (keys and values of a source and of the hypotheses that translate it), sample.go (candidates
-// drawn at random), candidates.go (the most probable candidates), processors.go (logits of tokens
-// that may be selected), constraint.go (what may follow a hypothesis: length, repetitions),
-// phrases.go (phrases that must appear), prefix.go (forced prefixes), pieces.go (valid UTF-8),
-// options.go (Options, the length penalty), tree.go (the hypotheses of a source), beam.go (beam
-// search), selection.go (Selection, greedy search). They use file.go (model files), mapped.go
-// (model files for decoding), quantize.go (those of imported models), weights.go (Weights),
-// matrix.go (matrices in float32 or int8), pages.go (memory for keys and values), memory_linux.go
-// (memory of weights).
+// adding and removing sources, a step), worker.go (one thread's share of that), rows.go (the rows
+// of a step), bounds.go (upper bounds of logits for greedy search), output.go (logits, those of the
+// pieces of a list too), newest.go (the newest tokens of hypotheses in the decoder, the interface
+// of what layers keep), attention.go (attention of the newest tokens to keys and values in pages),
+// unnormed_keys.go (Marian's self-attention in pre-norm), ssru.go (states of recurrent decoders),
+// layers.go (the encoder, the decoder), marks.go (attention to the marks of sources), sources.go
+// (the sources of a State), lists.go (lists of pieces), cache.go (keys and values of a source and
+// of the hypotheses that translate it), sample.go (candidates drawn at random), candidates.go (the
+// most probable candidates), processors.go (logits of tokens that may be selected), constraint.go
+// (what may follow a hypothesis: length, repetitions), phrases.go (phrases that must appear),
+// prefix.go (forced prefixes), pieces.go (valid UTF-8), options.go (Options, the length penalty),
+// tree.go (the hypotheses of a source), beam.go (beam search), selection.go (Selection, greedy
+// search). They use file.go (model files), mapped.go (model files for decoding), quantize.go (those
+// of imported models), weights.go (Weights), matrix.go (matrices in float32 or int8), pages.go
+// (memory for keys and values), memory_linux.go (memory of weights).
 //
 // # Terms
 //

@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"sync"
+
 	"tfm/layer"
 	"tfm/mat"
 )
@@ -19,8 +21,10 @@ type outputList struct {
 
 // outputLists holds the memory of lists for the next sources.
 type outputLists struct {
-	free  []*outputList
-	bytes int // memory of the columns of all lists
+	free []*outputList
+
+	mu    sync.Mutex // guards bytes and, while a step runs, free
+	bytes int        // memory of the columns of all lists
 }
 
 // maxListBytes limits the memory of the columns of all lists: 128 lists of a thousand pieces in
@@ -31,7 +35,7 @@ const maxListBytes = 256 << 20
 func (o *outputLists) get() *outputList {
 	n := len(o.free)
 	if n == 0 {
-		return new(outputList)
+		return &outputList{ids: []int32{}}
 	}
 	l := o.free[n-1]
 	o.free = o.free[:n-1]
@@ -49,6 +53,8 @@ func (o *outputLists) put(l *outputList) {
 // reserve reports whether the columns of l may have the given number of bytes, if those of all
 // lists are limited to maxBytes. It frees lists that are not in use if necessary.
 func (o *outputLists) reserve(l *outputList, bytes, maxBytes int) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	growth := max(0, bytes-l.bytes)
 	if o.bytes+growth > maxBytes {
 		for _, unused := range o.free {
@@ -77,6 +83,7 @@ func (l *outputList) gather(p *mat.Pool, output *linear) {
 	} else {
 		l.columns.packed.Gather(p, output.packed, l.ids)
 	}
+	l.columns.bias = nil // l may have been another model's
 	if all := output.biases(); all != nil {
 		l.columns.bias, l.bias.W = &l.bias, l.bias.W[:0]
 		for _, id := range l.ids {

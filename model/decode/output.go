@@ -1,23 +1,24 @@
 package decode
 
 import (
-	"math"
 	"slices"
 
-	"tfm/layer"
 	"tfm/mat"
 )
+
+// listLimits are what tests change.
+type listLimits struct {
+	maxBytes     int // of the columns of lists
+	alwaysGather bool
+}
 
 // outputProjection computes the logits of a step.
 type outputProjection struct {
 	*newestTokens
 
-	maxListBytes int  // changed by tests
-	alwaysGather bool // set by tests
+	*listLimits
 
-	logits     []float32 // of s.act.logits
-	listGroups []int32   // groups of rows whose products have only the columns of their list
-	expanded   []float32 // of expand
+	listGroups []int32 // groups of rows whose products have only the columns of their list
 
 	isWhole   []bool  // of each row: its product has all columns
 	allRows   []int32 // rows with all columns
@@ -51,19 +52,6 @@ func (s *outputProjection) projectLogits() {
 	} else {
 		mat.Each(s.pool, len(s.listGroups), 1, products)
 	}
-}
-
-// alloc allocates s.act.logits, with as many columns as the longest row has logits.
-func (s *outputProjection) alloc() {
-	cols := 0
-	for _, g := range s.groups {
-		if l := s.encoded[g.source].list; l != nil {
-			cols = max(cols, len(l.ids))
-		} else {
-			cols = s.w.model.Config.TgtVocab
-		}
-	}
-	s.act.logits = matrix(&s.logits, len(s.rows), cols)
 }
 
 // hasLists reports whether a source of the step has a list.
@@ -138,7 +126,7 @@ func (s *outputProjection) selectGroups() {
 
 // gather gathers the columns of l, unless they would exceed the limit of memory.
 func (s *outputProjection) gather(l *outputList) bool {
-	if !l.isGathered && s.lists.reserve(l, matrixBytes(s.w.form, s.w.model.Config.DModel, len(l.ids)), s.maxListBytes) {
+	if !l.isGathered && s.lists.reserve(l, matrixBytes(s.w.form, s.w.model.Config.DModel, len(l.ids)), s.maxBytes) {
 		l.gather(s.pool, &s.w.output)
 		l.isGathered = true
 	}
@@ -158,24 +146,4 @@ func (t *listProducts) Range(lo, hi int) {
 		l := t.encoded[g.source].list
 		l.columns.mul(t.pool, t.act.logits.Slice(g.row0, g.row1, 0, len(l.ids)), t.act.x.RowRange(g.row0, g.row1), mat.Identity)
 	}
-}
-
-// expand returns s.act.logits with those of all pieces in each row: -Inf for those outside a list.
-func (s *outputProjection) expand() mat.Matrix {
-	if !s.hasLists() {
-		return s.act.logits
-	}
-	all := matrix(&s.expanded, len(s.rows), s.w.model.Config.TgtVocab)
-	for i, r := range s.rows {
-		l := s.encoded[r.source].list
-		if l == nil {
-			copy(all.Row(i), s.act.logits.Row(i))
-			continue
-		}
-		layer.Fill(all.Row(i), float32(math.Inf(-1)))
-		for k, id := range l.ids {
-			all.Row(i)[id] = s.act.logits.Row(i)[k]
-		}
-	}
-	return all
 }

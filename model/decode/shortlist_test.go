@@ -132,7 +132,7 @@ func TestListsAgainstAllLogits(t *testing.T) {
 			for k, bytes := range []int{maxListBytes, 20_000, 0} {
 				p := []*mat.Pool{nil, pool}[(i+k)%2]
 				s := NewState(w, p)
-				s.output.maxListBytes, s.output.alwaysGather = bytes, bytes > 0
+				s.limits.maxBytes, s.limits.alwaysGather = bytes, bytes > 0
 				if got, others := run(s, p); !reflect.DeepEqual(got, want) || !reflect.DeepEqual(others, wantOthers) {
 					t.Fatalf("%v, options %d, %d bytes: translations differ from those with all logits", w.form, i, bytes)
 				}
@@ -233,7 +233,7 @@ func TestAnyInterleavingOfLists(t *testing.T) {
 	for _, w := range []*Weights{NewWeights(m, nil), NewWeightsInt8(m, nil)} {
 		r := rand.New(rand.NewPCG(7, 8))
 		s := NewState(w, pool)
-		s.output.maxListBytes = 5 * matrixBytes(w.form, c.DModel, 20)
+		s.limits.maxBytes = 5 * matrixBytes(w.form, c.DModel, 20)
 		gathered, whole := 0, 0
 		type translation struct {
 			handle int32
@@ -265,9 +265,9 @@ func TestAnyInterleavingOfLists(t *testing.T) {
 					rows = append(rows, Row{q.handle, q.hyp[len(q.hyp)-1], 0})
 				}
 			}
-			s.output.alwaysGather = r.IntN(2) == 0
+			s.limits.alwaysGather = r.IntN(2) == 0
 			y := s.Step(rows)
-			gathered, whole = gathered+len(s.output.listGroups), whole+len(s.output.allRows)
+			gathered, whole = gathered+len(s.workers[0].output.listGroups), whole+len(s.workers[0].output.allRows)
 			for i, q := range current {
 				want := logitsAlone(w, q.src, q.hyp[1:])
 				if q.list != nil {

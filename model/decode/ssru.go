@@ -31,10 +31,10 @@ func (t *cellRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		maps := t.act.maps.Row(i)
 		var before []float32
-		if slot := t.cells.before[i]; slot >= 0 {
+		if slot := t.before[i]; slot >= 0 {
 			before = t.cells.state(slot, t.layer)
 		}
-		t.Step(maps[:len(maps)/2], t.cells.state(t.cells.after[i], t.layer), before, maps)
+		t.Step(maps[:len(maps)/2], t.cells.state(t.after[i], t.layer), before, maps)
 	}
 }
 
@@ -44,8 +44,6 @@ type cellStates struct {
 	layers, d int
 	c         []float32 // [slots × layers × d]
 	free      []int32   // slots
-
-	before, after []int32 // slots of the rows of a step; before is -1 for a first token
 }
 
 // state returns the state of a slot in a layer.
@@ -75,9 +73,9 @@ func (s *cellStates) put(src *kvCache) {
 
 // extendStates gives the last node of each row's hypothesis a slot, and frees those of the rows
 // before, which nothing takes until the next step.
-func (s *newestTokens) extendStates() {
+func (s *stepBegin) extendStates() {
 	c := &s.cells
-	c.before, c.after = c.before[:0], c.after[:0]
+	s.before, s.after = s.before[:0], s.after[:0]
 	for _, r := range s.rows {
 		src, before := s.beginSource(r.source), int32(-1)
 		n := &src.nodes[r.node]
@@ -85,7 +83,7 @@ func (s *newestTokens) extendStates() {
 			before = src.nodes[n.parent].lane
 		}
 		n.lane = c.get()
-		c.before, c.after = append(c.before, before), append(c.after, n.lane)
+		s.before, s.after = append(s.before, before), append(s.after, n.lane)
 		src.nextTails = append(src.nextTails, r.node)
 	}
 	for _, h := range s.stepSources {

@@ -2,7 +2,10 @@ package decode
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
+	"tfm/layer"
 	"tfm/mat"
 )
 
@@ -19,10 +22,20 @@ import (
 // number of pages varies by much more than 64 MB. A State is not safe for concurrent use; any
 // number of States may share Weights.
 type State struct {
-	stack   stack // of the decoder in a step, of the encoder in Add
+	w       *Weights
+	pool    *mat.Pool
 	sources sourceSet
-	newest  newestTokens
-	output  outputProjection
+	limits  listLimits
+	workers []*worker    // one for each thread
+	free    chan *worker // in Add
+	ids     []int32      // of the added sources, with marks
+	starts  []int        // index in ids of each source's first token, then len(ids)
+	chunks  []int        // first source of each chunk in Add, then the number of sources
+
+	begin   stepBegin
+	shares  []int      // first row of each worker in the step, then the number of rows
+	logits  mat.Matrix // of the step
+	buffers struct{ logits, weights, expanded []float32 }
 	added   []treeRow // workspace of Step
 }
 
@@ -37,19 +50,17 @@ type Row struct {
 
 // NewState returns a State with the weights w whose loops run on p.
 func NewState(w *Weights, p *mat.Pool) *State {
-	s := &State{stack: stack{w: w, pool: p}}
-	s.newest = newestTokens{stack: &s.stack, sourceSet: &s.sources}
-	s.output = outputProjection{newestTokens: &s.newest, maxListBytes: maxListBytes}
-	layers := len(w.decoder)
-	for i := range w.decoder {
-		var l layerState = &keyValues{newestTokens: &s.newest, decoderLayer: &w.decoder[i], layer: i}
-		if w.recurrent() {
-			l = &ssru{newestTokens: &s.newest, SSRU: w.model.Decoder[i].SSRU, maps: w.decoder[i].maps, layer: i}
-			s.sources.cells.layers, s.sources.cells.d = layers, w.model.Config.DModel
-		}
-		s.newest.states = append(s.newest.states, l)
+	s := &State{w: w, pool: p, limits: listLimits{maxBytes: maxListBytes}, free: make(chan *worker, p.Threads())}
+	s.sources.pages.pageLayout = newPageLayout(len(w.decoder), w.sizes())
+	if w.recurrent() {
+		s.sources.cells.layers, s.sources.cells.d = len(w.decoder), w.model.Config.DModel
 	}
-	s.sources.pages.pageLayout = newPageLayout(layers, w.sizes())
+	s.begin.sourceSet = &s.sources
+	for range p.Threads() {
+		k := newWorker(w, &s.sources, &s.limits)
+		s.workers = append(s.workers, k)
+		s.free <- k
+	}
 	return s
 }
 
@@ -57,23 +68,40 @@ func NewState(w *Weights, p *mat.Pool) *State {
 // batch needs memory in proportion to all tokens of sources. Add panics on ids outside the
 // vocabulary and on a source of more than Config.MaxLen-1 tokens.
 func (s *State) Add(handles []int32, sources ...[]int32) []int32 {
-	c := &s.stack.w.model.Config
+	c := &s.w.model.Config
 	for i, src := range sources {
 		checkIDs("source", i, src, c.SrcVocab, c.MaxSource()+1)
 	}
 	if len(sources) == 0 {
 		return handles
 	}
-	memory := s.stack.encode(sources)
 	added := len(handles)
-	for i, start := range s.stack.starts[:len(sources)] {
-		handles = append(handles, s.sources.add(int(s.stack.starts[i+1]-start)))
+	s.ids, s.starts = s.ids[:0], append(s.starts[:0], 0)
+	for _, src := range sources {
+		s.ids = c.Source.Append(s.ids, src)
+		handles = append(handles, s.sources.add(len(s.ids)-s.starts[len(s.starts)-1]))
+		s.starts = append(s.starts, len(s.ids))
 	}
-	for i := range s.stack.w.decoder {
-		s.stack.w.decoder[i].kv.mulRounded(s.stack.pool, s.stack.act.kv, memory, &s.stack.rounded)
-		mat.Each(s.stack.pool, len(sources), 1, storeSources{&s.newest, i, handles[added:]})
+	if s.pool.Threads() > 1 && len(s.ids) < minWorkerTokens*s.pool.Threads() {
+		s.workers[0].add(s.pool, handles[added:], sources)
+		return handles
 	}
+	s.splitSources()
+	mat.Each(s.pool, len(s.chunks)-1, 1, addChunks{s, handles[added:], sources})
 	return handles
+}
+
+// splitSources sets s.chunks to a split of the added sources into chunks of similar sizes.
+func (s *State) splitSources() {
+	tokens, threads := len(s.ids), s.pool.Threads()
+	n := (tokens + maxWorkerTokens - 1) / maxWorkerTokens
+	n = (n + threads - 1) / threads * threads
+	s.chunks = append(s.chunks[:0], 0)
+	for i, end := range s.starts[1:] {
+		if end >= tokens*len(s.chunks)/n {
+			s.chunks = append(s.chunks, i+1)
+		}
+	}
 }
 
 // Restrict leaves only the logits of ids in the rows of a source; Step returns -Inf for other
@@ -83,7 +111,7 @@ func (s *State) Restrict(handle int32, ids []int32) {
 	if !s.sources.valid(handle) || s.sources.encoded[handle].list != nil {
 		panic(fmt.Sprintf("decode: Restrict of source %d, which is not in the State or is restricted", handle))
 	}
-	vocabulary := s.stack.w.model.Config.TgtVocab
+	vocabulary := s.w.model.Config.TgtVocab
 	for i, id := range ids {
 		if id < 0 || int(id) >= vocabulary || i > 0 && id <= ids[i-1] {
 			panic(fmt.Sprintf("decode: id %d at index %d of a list, want ascending ids from 0 to %d", id, i, vocabulary-1))
@@ -133,13 +161,25 @@ func (s *State) StepWeights(rows []Row) (logits, weights mat.Matrix) {
 	return s.stepAll(rows, stepOutputs{weights: true})
 }
 
-// stepAll is step with the logits of all pieces.
+// stepAll is step with the logits of all pieces, -Inf for those outside a list.
 func (s *State) stepAll(rows []Row, outputs stepOutputs) (logits, weights mat.Matrix) {
-	if len(rows) == 0 {
-		return mat.Matrix{}, mat.Matrix{}
+	logits, weights = s.step(s.treeRows(rows), outputs)
+	if !slices.ContainsFunc(rows, func(r Row) bool { return s.list(r.Source) != nil }) {
+		return logits, weights
 	}
-	_, weights = s.step(s.treeRows(rows), outputs)
-	return s.output.expand(), weights
+	all := matrix(&s.buffers.expanded, len(rows), s.w.model.Config.TgtVocab)
+	for i, r := range rows {
+		ids := s.list(r.Source)
+		if ids == nil {
+			copy(all.Row(i), logits.Row(i))
+			continue
+		}
+		layer.Fill(all.Row(i), float32(math.Inf(-1)))
+		for k, id := range ids {
+			all.Row(i)[id] = logits.Row(i)[k]
+		}
+	}
+	return all, weights
 }
 
 // treeRows adds the tokens of rows to the trees of their sources.
@@ -163,7 +203,7 @@ func (s *State) treeRows(rows []Row) []treeRow {
 }
 
 func (s *State) checkRow(i int, r *Row) {
-	c := &s.stack.w.model.Config
+	c := &s.w.model.Config
 	if r.Token < 0 || int(r.Token) >= c.TgtVocab {
 		panic(fmt.Sprintf("decode: id %d in row %d, want 0 to %d", r.Token, i, c.TgtVocab-1))
 	}
@@ -197,12 +237,69 @@ func (s *State) step(rows []treeRow, outputs stepOutputs) (logits, weights mat.M
 	if len(rows) == 0 {
 		return mat.Matrix{}, mat.Matrix{}
 	}
-	s.newest.begin(rows, outputs.weights)
-	s.stack.decode(&s.newest)
-	s.output.project(outputs.bounds)
-	return s.stack.act.logits, s.newest.weights
+	s.begin.begin(rows)
+	s.logits = s.allocLogits(rows)
+	if outputs.weights {
+		weights = s.allocWeights(rows)
+	}
+	s.splitRows(rows)
+	if len(s.shares) == 2 {
+		s.workers[0].step(s.pool, s.begin.stepRows, s.logits, weights, outputs.bounds)
+	} else {
+		mat.Each(s.pool, len(s.shares)-1, 1, stepShares{s, s.logits, weights, outputs.bounds})
+	}
+	return s.logits, weights
+}
+
+// allocLogits allocates the logits of a step, with as many columns as the longest row has.
+func (s *State) allocLogits(rows []treeRow) mat.Matrix {
+	cols := 0
+	for _, r := range rows {
+		if ids := s.list(r.source); ids != nil {
+			cols = max(cols, len(ids))
+		} else {
+			cols = s.w.model.Config.TgtVocab
+		}
+	}
+	return matrix(&s.buffers.logits, len(rows), cols)
+}
+
+// allocWeights allocates the attention weights of a step.
+func (s *State) allocWeights(rows []treeRow) mat.Matrix {
+	longest := 0
+	for _, r := range rows {
+		longest = max(longest, s.sources.encoded[r.source].tokens)
+	}
+	if c := &s.w.model.Config; !c.Source.HasBOS() && !c.Source.HasEOS() {
+		longest++ // a column for EOS
+	}
+	return matrix(&s.buffers.weights, len(rows), longest)
+}
+
+// splitRows sets s.shares: one share if there are few rows, or if those of a source are not
+// consecutive, otherwise one for each thread, with all rows of its sources.
+func (s *State) splitRows(rows []treeRow) {
+	n := min(s.pool.Threads(), len(rows)/minWorkerRows)
+	s.shares = append(s.shares[:0], 0)
+	sources := 0
+	for i := 1; i < len(rows) && n > 1; i++ {
+		if rows[i].source == rows[i-1].source {
+			continue
+		}
+		if sources++; i >= len(rows)*len(s.shares)/n {
+			s.shares = append(s.shares, i)
+		}
+	}
+	if sources+1 != len(s.begin.stepSources) {
+		s.shares = s.shares[:1]
+	}
+	s.shares = append(s.shares, len(rows))
 }
 
 func (s *State) refine(row int, id int32) (logit float32, wasBound bool) {
-	return s.output.refine(row, id)
+	share := 0
+	for row >= s.shares[share+1] {
+		share++
+	}
+	return s.workers[share].output.refine(row-s.shares[share], id)
 }
