@@ -32,15 +32,16 @@ func importCommand(f *cli.Flags) cli.Action {
 	var c importer
 	f.StringVar(&c.out, "o", "", "model `file` to write")
 	c.languages.flags(f)
+	f.BoolVar(&c.float32, "float32", false, "write integers of the source as float32, which trains further, in four times the size")
 	f.BoolVar(&c.force, "force", false, "replace an existing file")
 	return c.run
 }
 
 // importer is the command with its flags.
 type importer struct {
-	out       string
-	languages languages
-	force     bool
+	out            string
+	languages      languages
+	float32, force bool
 }
 
 // languages are flags that replace the languages of a model.
@@ -120,9 +121,9 @@ func (c *importer) run(_ context.Context, args []string) error {
 	}
 	safetensors.RemoveStale(out) // temporary files of killed runs
 	form, save := "float32", file.Save
-	if file.Steps != nil {
+	if file.Steps != nil && !c.float32 {
 		// Rounding to int8 again would add an error.
-		form, save = "int8, the integers of the source, which can translate but not train", decode.Quantize(file, mat.NewPool(1)).Save
+		form, save = "int8, the integers of the source, which only translate (-float32 trains too)", decode.Quantize(file, mat.NewPool(1)).Save
 	}
 	if err := save(out); err != nil {
 		return err

@@ -29,7 +29,7 @@ func TestWrongUsage(t *testing.T) {
 		{train("-steps", "many"), []string{"-steps", `"many"`}},
 		{train("-time", "15"), []string{"-time is 15, expected a duration such as 90s, 15m"}},
 		{train("-dropout", "1"), []string{"dropout is 1"}},
-		{train("-preset", "huge"), []string{`-preset is "huge"`, "base, big, tiny, small, demo", "multi30k, multi30k-90m"}},
+		{train("-preset", "huge"), []string{`-preset is "huge"`, "base, big, tiny, small, student-tiny, student-base, demo", "multi30k, multi30k-90m"}},
 		{train("-d-model", "100", "-heads", "3"), []string{"-d-model is 100", "a multiple of the 3 heads"}},
 		{train("-vocab-size", "100"), []string{"-vocab-size is 100", "at least 259"}},
 		{train("-tie", "some"), []string{`-tie is "some"`, "all"}},

@@ -137,7 +137,7 @@ func TestExportRefuses(t *testing.T) {
 		{"no model", export("-o", out), 2, []string{"found 0 arguments, expected one model"}},
 		{"two models", export("-o", out, m, m), 2, []string{"found 2 arguments"}},
 		{"no format", []string{"export", "-o", out, m}, 2, []string{"-format is missing"}},
-		{"unknown format", []string{"export", "-format", "onnx", "-o", out, m}, 2, []string{`-format is "onnx"`, "marian-hf, ctranslate2, argos or pytorch"}},
+		{"unknown format", []string{"export", "-format", "onnx", "-o", out, m}, 2, []string{`-format is "onnx"`, "marian-hf, ctranslate2, argos, marian, marian-int8 or pytorch"}},
 		{"no output", export(m), 2, []string{"-o is missing"}},
 		{"language", export("-o", out, "-tgt-lang", "d_e", m), 2, []string{"-tgt-lang is \"d_e\""}},
 		{"used folder", export("-o", used, m), 1, []string{used + " already exists and is not empty: -force writes into it"}},

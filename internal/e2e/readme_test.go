@@ -282,7 +282,7 @@ func TestSplitsOfTheExamples(t *testing.T) {
 const exampleLines = 240
 
 // exports are the models of other systems that the documents' commands read, with their formats.
-var exports = map[string]string{"opus-mt-en-de": "marian-hf", "translate-en_de-1_0.argosmodel": "argos"}
+var exports = map[string]string{"opus-mt-en-de": "marian-hf", "translate-en_de-1_0.argosmodel": "argos", "firefox-en-de": "marian-int8"}
 
 // folders are the folders of models that the documents' commands read, with those that take their
 // place.
@@ -292,7 +292,11 @@ var folders = map[string]string{"nllb-200-distilled-600M": "../../model/convert/
 func makeInput(t *testing.T, dir, name string) {
 	t.Helper()
 	if format, ok := exports[name]; ok {
-		mustRun(t, "", "export", "-force", "-format", format, "-o", filepath.Join(dir, name), piecesModel(t))
+		m := piecesModel
+		if format == "marian-int8" {
+			m = studentModel
+		}
+		mustRun(t, "", "export", "-force", "-format", format, "-o", filepath.Join(dir, name), m(t))
 		return
 	}
 	if from, ok := folders[name]; ok {
