@@ -17,7 +17,6 @@ import (
 	"tfm/cmd/tfm/internal/tokenizers"
 	"tfm/cmd/tfm/internal/training"
 	"tfm/internal/format"
-	"tfm/mat"
 	"tfm/model"
 	"tfm/model/convert"
 	"tfm/model/decode"
@@ -123,7 +122,7 @@ func (c *importer) run(_ context.Context, args []string) error {
 	form, save := "float32", file.Save
 	if file.Steps != nil && !c.float32 {
 		// Rounding to int8 again would add an error.
-		form, save = "int8, the integers of the source, which only translate (-float32 trains too)", decode.Quantize(file, mat.NewPool(1)).Save
+		form, save = "int8, the integers of the source, which only translate (-float32 trains too)", decode.Quantize(file, nil).Save
 	}
 	if err := save(out); err != nil {
 		return err

@@ -62,7 +62,9 @@ func isNpz(name string) bool {
 
 // ReadMarian reads a model of Marian of type transformer or transformer-new: an .npz file, or a
 // folder or zip archive with one, such as a release of OPUS-MT. Several files with that ending need
-// a decoder.yml that names one of them, or one called model.npz.
+// a decoder.yml that names one of them, or one called model.npz. A folder without one can have a
+// .bin, in float32 or intgemm8, as those of Firefox; files of a folder may be compressed, as .gz.
+// Integers of intgemm8 are multiples of model.File.Steps.
 //
 // Its vocabularies are those that NAME.decoder.yml or decoder.yml beside it lists, in the same
 // folder whatever their path, or else the SentencePiece models in it: one *.spm, or two whose names
@@ -77,7 +79,9 @@ func isNpz(name string) bool {
 // Searches of the model give what Marian's give: see model.SearchShrinking and, for models of type
 // transformer with norms before the sublayers, Decoding.UnnormedKeys. Scores are divided by
 // n^normalize of the decoder.yml, 0 without it. Its beam and its limit of the length are kept,
-// without it Marian's: 12 hypotheses, and three tokens for each of the source.
+// without it Marian's: 12 hypotheses, and three tokens for each of the source. Those of a .bin
+// without settings are Firefox's: greedy search, two tokens, n^1. A lexical shortlist, lex*.bin or
+// lex*.s2t, is the model's.
 func ReadMarian(path string) (file model.File, err error) {
 	info, err := os.Stat(path)
 	switch {

@@ -243,6 +243,13 @@ func TestFirefoxFolder(t *testing.T) {
 		os.Truncate(model, 1000)
 		_, err = Read(dir)
 		checkError(t, "truncated", err, "model.ende.intgemm.alphas.bin.gz: unexpected EOF")
+		var bomb bytes.Buffer
+		z := gzip.NewWriter(&bomb)
+		z.Write(make([]byte, 64<<20))
+		z.Close()
+		os.WriteFile(model, bomb.Bytes(), 0o666)
+		_, err = Read(dir)
+		checkError(t, "bomb", err, "found more than")
 		os.WriteFile(model, []byte("version https://git-lfs.github.com/spec/v1\noid sha256:0\n"), 0o666)
 		_, err = Read(dir)
 		checkError(t, "pointer", err, "found a pointer of Git LFS")

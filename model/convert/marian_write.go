@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
+	_ "embed"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -186,7 +187,13 @@ func marianTensors(m *model.Transformer, src, tgt []int32) []safetensors.Tensor 
 	return w.list
 }
 
-// marianSettingsOf returns the content of special:model.yml. Marian expects every setting.
+// marianSettingsText is the format of special:model.yml without the NUL at its end. Marian expects
+// every setting.
+//
+//go:embed marian_model.yml
+var marianSettingsText string
+
+// marianSettingsOf returns the content of special:model.yml.
 func marianSettingsOf(c model.Config, srcRows, tgtRows int) []byte {
 	activation, autoreg, cell, top := "relu", "self-attention", "gru", `""`
 	if c.Activation == model.SiLU {
@@ -198,66 +205,9 @@ func marianSettingsOf(c model.Config, srcRows, tgtRows int) []byte {
 	if c.HasFinalNorm() {
 		top = "n"
 	}
-	return fmt.Appendf(nil, marianSettingsText, cell, c.DecoderLayers, c.DModel, srcRows, tgtRows, c.EncoderLayers,
+	return fmt.Appendf(nil, marianSettingsText+"\x00", cell, c.DecoderLayers, c.DModel, srcRows, tgtRows, c.EncoderLayers,
 		c.Tie == model.TieDecoder, c.Tie == model.TieAll, autoreg, c.DFF, activation, c.Heads, top)
 }
-
-const marianSettingsText = `bert-train-type-embeddings: true
-bert-type-vocab-size: 2
-dec-cell: %s
-dec-cell-base-depth: 2
-dec-cell-high-depth: 1
-dec-depth: %d
-dim-emb: %d
-dim-rnn: 1024
-dim-vocabs:
-  - %d
-  - %d
-enc-cell: gru
-enc-cell-depth: 1
-enc-depth: %d
-enc-type: bidirectional
-factors-combine: sum
-factors-dim-emb: 0
-input-types:
-  []
-layer-normalization: false
-lemma-dependency: ""
-lemma-dim-emb: 0
-output-omit-bias: false
-right-left: false
-skip: false
-tied-embeddings: %t
-tied-embeddings-all: %t
-tied-embeddings-src: false
-transformer-aan-activation: swish
-transformer-aan-depth: 2
-transformer-aan-nogate: false
-transformer-decoder-autoreg: %s
-transformer-decoder-dim-ffn: 0
-transformer-decoder-ffn-depth: 0
-transformer-dim-aan: 2048
-transformer-dim-ffn: %d
-transformer-ffn-activation: %s
-transformer-ffn-depth: 2
-transformer-guided-alignment-layer: last
-transformer-heads: %d
-transformer-no-projection: false
-transformer-pool: false
-transformer-postprocess: dan
-transformer-postprocess-emb: d
-transformer-postprocess-top: %s
-transformer-preprocess: ""
-transformer-rnn-projection: false
-transformer-tied-layers:
-  []
-transformer-train-position-embeddings: false
-type: transformer
-ulr: false
-ulr-dim-emb: 0
-ulr-trainable-transformation: false
-version: v1.9.56
-` + "\x00"
 
 // marianDecoderOf returns the settings of marianDecoder for the model and vocabularies of the given
 // names.
