@@ -127,7 +127,7 @@ func (v *vocabulary) ownIDs() (s side, ok bool) {
 // have spaces between them.
 func (v *vocabulary) words() (side, error) {
 	m := sentencepiece.NewModel()
-	m.Trainer.ModelType = sentencepiece.Word
+	m.Trainer.ModelType, m.Trainer.CountUnknown = sentencepiece.Word, true
 	b := v.newPieceList(m)
 	for _, row := range b.rows {
 		if !b.addSpecial(row) {

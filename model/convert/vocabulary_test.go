@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tfm/model"
+	"tfm/text"
 	"tfm/text/sentencepiece"
 )
 
@@ -117,6 +118,25 @@ func TestManyRows(t *testing.T) {
 	}
 	if got := len(strings.Fields(s.suppressed(v.unnamed))); got != n-2 {
 		t.Errorf("%d suppressed, want %d", got, n-2)
+	}
+}
+
+// Each word without a row is unknown, as in CTranslate2.
+func TestUnknownWords(t *testing.T) {
+	v, err := newVocabulary("x", []string{"</s>", "<unk>", "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.eos, v.unknown = 0, 1
+	s, err := v.words()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time from a cache
+		ids, ranges := s.tokenizer.EncodeRanges(nil, nil, "a b c a d")
+		if plain := s.tokenizer.Encode(nil, "a b c a d"); len(ids) != 5 || !slices.Equal(ids, plain) || ids[1] != ids[2] || len(ranges) != 5 || ranges[2] != (text.Range{Start: 3, End: 5}) {
+			t.Errorf("found %v and %v, ranges %v, want 5", ids, plain, ranges)
+		}
 	}
 }
 

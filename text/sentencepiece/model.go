@@ -113,6 +113,9 @@ type TrainerSpec struct {
 	// is an extension: SentencePiece ignores it.
 	NameUnknown bool `pb:"200,name_unknown"`
 
+	// CountUnknown keeps adjacent unknown pieces apart. It is an extension too.
+	CountUnknown bool `pb:"201,count_unknown"`
+
 	message
 }
 

@@ -289,7 +289,7 @@ func (t *Tokenizer) pieceID(s []byte) int32 {
 }
 
 // Encode implements text.Tokenizer. Adjacent unknown pieces become one, unless the model has byte
-// fallback.
+// fallback or CountUnknown.
 func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
 	start := len(dst)
 	dst = t.encodeFile(dst, s)
@@ -368,7 +368,7 @@ func (t *Tokenizer) appendIDs(dst []int32, start int, segments []segment, normal
 			for _, c := range normal[at : at+int(s.length)] {
 				dst = append(dst, t.bytes[c])
 			}
-		case len(dst) == start || dst[len(dst)-1] != t.unknown:
+		case len(dst) == start || dst[len(dst)-1] != t.unknown || t.model.Trainer.CountUnknown:
 			dst = append(dst, t.unknown)
 		}
 		at += int(s.length)
@@ -404,7 +404,7 @@ func (t *Tokenizer) EncodeRanges(dst []int32, ranges []text.Range, s string) ([]
 				add(t.bytes[sc.normal[at]], begin)
 			}
 			add(t.bytes[sc.normal[at]], end)
-		case unknown && afterUnknown && len(dst) > firstID:
+		case unknown && afterUnknown && len(dst) > firstID && !t.model.Trainer.CountUnknown:
 			ranges[len(ranges)-1].End = end
 			begin = end
 		default:
