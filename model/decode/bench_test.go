@@ -21,6 +21,8 @@ func BenchmarkTranslate(b *testing.B) {
 	}{
 		{"tiny", 8000, func(r *rand.Rand) int { return 8 + r.IntN(16) }},
 		{"base", 32000, func(*rand.Rand) int { return 31 }},
+		{"student-tiny", 32000, func(r *rand.Rand) int { return 8 + r.IntN(40) }},
+		{"student-base", 32000, func(r *rand.Rand) int { return 8 + r.IntN(40) }},
 	} {
 		c, err := model.Preset(size.name)
 		if err != nil {
