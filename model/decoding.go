@@ -46,6 +46,9 @@ type Decoding struct {
 	// contain, for example the unknown piece. The softmax includes them.
 	Suppressed string `json:"suppressed,omitempty"`
 
+	// Shortlist selects the Shortlist of the file, as the makers of the model do.
+	Shortlist bool `json:"shortlist,omitempty"`
+
 	// UnnormedKeys reproduces Marian's decoder in pre-norm models: from the second token on,
 	// keys and values of its self-attention are those of inputs without their norm, although
 	// the model was trained with it.

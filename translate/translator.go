@@ -187,6 +187,9 @@ func (t *Translator) prepare(tokenizers vocab.Tokenizers, d model.Decoding) erro
 	}
 	t.weights.SetUnnormedKeys(d.UnnormedKeys)
 	t.defaults = decode.OptionsFor(d)
+	if d.Shortlist {
+		t.defaults.Shortlist = t.shortlist
+	}
 	t.pieces = decode.NewPieces(tokenizers.Target.Size(), tokenizers.Target.Bytes)
 	t.engine, t.pairs = decode.NewEngine(t.weights, t.pool), make(chan *decode.Decoder, 1)
 	t.pairs <- decode.New(t.weights, t.pool)
@@ -230,7 +233,8 @@ func (t *Translator) Languages() (source, target string) { return t.srcLang, t.t
 func (t *Translator) DefaultOptions() decode.Options { return t.defaults }
 
 // Shortlist returns that of the model file, for Request.Decode.Shortlist, or nil if the file has
-// none. Translations use it only if a request asks for it, because it may change them.
+// none. It may change translations, so only a request selects it, unless the settings of the model
+// file do.
 func (t *Translator) Shortlist() *model.Shortlist { return t.shortlist }
 
 // MaxSource returns the model's source limit: the number of tokens, without EOS, to which Translate

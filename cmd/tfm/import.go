@@ -140,11 +140,7 @@ func (c *importer) run(_ context.Context, args []string) error {
 	if file.Model.Config.TgtLanguages != "" && file.TgtLang == "" {
 		to = " -to LANGUAGE"
 	}
-	list := ""
-	if file.Shortlist != nil {
-		list = " -shortlist"
-	}
-	p.Field("next", "tfm translate -model %s%s%s%s", cli.ShellWord(out), from, to, list)
+	p.Field("next", "tfm translate -model %s%s%s", cli.ShellWord(out), from, to)
 	return nil
 }
 

@@ -292,7 +292,8 @@ func (h *header) translating(m model.Header, list *model.Shortlist) {
 	h.row("alignments", unlessZero("attention of heads %s (layer.head, from 0)", d.AlignHeads))
 	if list != nil {
 		more := float64(len(list.Pieces)) / float64(c.SrcVocab)
-		h.row("shortlist", fmt.Sprintf("%s in every list, and for a source piece %.1f more on average", format.Count(len(list.Always), "piece"), more))
+		use := map[bool]string{true: "; in use unless -shortlist=false", false: "; in use with -shortlist"}[d.Shortlist]
+		h.row("shortlist", fmt.Sprintf("%s in every list, and for a source piece %.1f more on average", format.Count(len(list.Always), "piece"), more)+use)
 	}
 	if m.SrcLang != "" || m.TgtLang != "" {
 		h.row("languages", fmt.Sprintf("%s to %s", cmp.Or(m.SrcLang, "unknown"), cmp.Or(m.TgtLang, "unknown")))

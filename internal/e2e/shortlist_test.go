@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tfm/model"
 )
 
 // shortlist writes the same model with lists, which translate and eval use with -shortlist, info
@@ -80,6 +82,20 @@ func TestShortlist(t *testing.T) {
 	}
 	if got := mustRun(t, input, "translate", "-model", poor).stdout; got != plain {
 		t.Errorf("translations %q without -shortlist, want %q", got, plain)
+	}
+	// The settings of a model file can ask for the list, as those of Firefox's models do.
+	listed := filepath.Join(dir, "listed")
+	if err := model.CopyWithDecoding(poor, listed, model.Decoding{LengthPenalty: model.PenaltyWu, Alpha: 0.6, Shortlist: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := mustRun(t, input, "translate", "-model", listed).stdout, mustRun(t, input, "translate", "-model", listed, "-shortlist").stdout; got != want {
+		t.Errorf("translations %q of a model whose settings ask for its list, %q with -shortlist", got, want)
+	}
+	if got, with := mustRun(t, input, "translate", "-model", listed, "-shortlist=false").stdout, mustRun(t, input, "translate", "-model", listed).stdout; got == with {
+		t.Errorf("translations %q with and without the list", got)
+	}
+	if o := mustRun(t, "", "info", "-model", listed); !strings.Contains(o.stdout, "; in use unless -shortlist=false\n") {
+		t.Errorf("info:\n%s", o.stdout)
 	}
 	if o := mustRun(t, "", "average", "-force", "-o", mean, out, poor); !strings.Contains(o.stderr, "the shortlists of "+out+" and "+poor+" differ, so the mean has none") {
 		t.Errorf("standard error %q", o.stderr)

@@ -276,7 +276,7 @@ func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianSear
 	f.Shortlist = lists.shortlist(a.src, a.tgt, src.eos, joint)
 	f.Decoding = model.Decoding{
 		LengthPenalty: model.PenaltyPower, Alpha: decoder.normalize, Search: model.SearchShrinking, UnnormedKeys: r.preNorm && !r.isNew,
-		Beam: decoder.beam, LengthFactor: decoder.lengthFactor,
+		Beam: decoder.beam, LengthFactor: decoder.lengthFactor, Shortlist: lists != nil,
 	}
 	suppressed := tgt.unnamed
 	if !decoder.allowUnknown {

@@ -44,7 +44,7 @@ func studentFile(t testing.TB, joint bool) model.File {
 		}
 		s.Starts = append(s.Starts, int32(len(s.Pieces)))
 	}
-	f.Shortlist = s
+	f.Shortlist, f.Decoding.Shortlist = s, true
 	if err := s.Validate(c); err != nil {
 		t.Fatal(err)
 	}

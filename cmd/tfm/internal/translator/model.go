@@ -42,7 +42,7 @@ func (m *Model) Int8Flag(f *cli.Flags) {
 
 // ShortlistFlag declares -shortlist.
 func (m *Model) ShortlistFlag(f *cli.Flags) {
-	f.BoolVar(&m.Shortlist, "shortlist", false, "choose among the pieces of the model's shortlist only ('tfm shortlist'): faster, and some translations differ")
+	f.BoolVar(&m.Shortlist, "shortlist", false, "choose among the pieces of the model's shortlist only ('tfm shortlist'): faster, and some translations differ").Default("the model's")
 }
 
 // Open opens the model. It reports what Check finds.
@@ -97,6 +97,9 @@ func newest(dir string) string {
 // Search completes a search by t, the open model: what no flag in given sets is the model's.
 func (m *Model) Search(o *decode.Options, given map[string]string, t *translate.Translator) error {
 	settings.UseModelSearch(o, given, t.DefaultOptions())
+	if _, ok := given["shortlist"]; !ok {
+		o.Shortlist = t.DefaultOptions().Shortlist
+	}
 	if !m.Shortlist {
 		return nil
 	}
