@@ -22,7 +22,7 @@ var studentModel = func() func(t *testing.T) string {
 			pieces, plain := filepath.Join(toy.dir, "student.model"), filepath.Join(toy.dir, "student.safetensors")
 			path = filepath.Join(toy.dir, "student-list.safetensors")
 			mustRun(t, "", "vocab", "-model-type", "unigram", "-vocab-size", "60", "-o", pieces, src, tgt)
-			mustRun(t, "", "train", "-preset", "student-tiny", "-d-model", "32", "-d-ff", "64", "-heads", "2", "-encoder-layers", "1", "-decoder-layers", "1",
+			mustRun(t, "", "train", "-preset", "student-tiny", "-d-model", "64", "-d-ff", "64", "-heads", "2", "-encoder-layers", "1", "-decoder-layers", "1",
 				"-src", src, "-tgt", tgt, "-vocab", pieces, "-o", plain, "-steps", "200", "-batch-tokens", "200", "-max-len", "40", "-lr", "0.005", "-warmup", "50",
 				"-valid-every", "0", "-save-every", "0", "-src-lang", "en", "-tgt-lang", "fr")
 			mustRun(t, "", "shortlist", "-model", plain, "-src", src, "-tgt", tgt, "-o", path)

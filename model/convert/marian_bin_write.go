@@ -78,9 +78,11 @@ func encodeBinaryShortlist(s *model.Shortlist, src, tgt *marianVocabulary) []byt
 	var offsets, ids []byte
 	best := 0
 	for row, id := range src.ids {
-		list := s.Of(id)
+		var list []int32
 		if row == 0 {
 			list = s.Always
+		} else if id >= 0 {
+			list = s.Of(id)
 		}
 		offsets = binary.LittleEndian.AppendUint64(offsets, uint64(len(ids)/4))
 		for _, id := range list {

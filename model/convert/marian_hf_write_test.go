@@ -67,9 +67,18 @@ func randomModelFile(t testing.TB, joint bool, change func(*model.Config)) model
 		return tokenizer
 	}
 	tokenizers := vocab.Tokenizers{Source: read(hfSourceFile), Target: read(hfTargetFile)}
-	c := model.Config{DModel: 24, Heads: 2, DFF: 20, EncoderLayers: 2, DecoderLayers: 2, Dropout: 0.1, LabelSmoothing: 0.1, Tie: model.TieDecoder, NormEps: 1e-5, MaxLen: 40}
 	if joint {
-		tokenizers.Target, c.Tie = tokenizers.Source, model.TieAll
+		tokenizers.Target = tokenizers.Source
+	}
+	return randomModelOf(t, tokenizers, change)
+}
+
+// randomModelOf returns a model with random weights and the given vocabularies.
+func randomModelOf(t testing.TB, tokenizers vocab.Tokenizers, change func(*model.Config)) model.File {
+	t.Helper()
+	c := model.Config{DModel: 24, Heads: 2, DFF: 20, EncoderLayers: 2, DecoderLayers: 2, Dropout: 0.1, LabelSmoothing: 0.1, Tie: model.TieDecoder, NormEps: 1e-5, MaxLen: 40}
+	if tokenizers.Joint() {
+		c.Tie = model.TieAll
 	}
 	c.SrcVocab, c.TgtVocab = tokenizers.Source.Size(), tokenizers.Target.Size()
 	change(&c)

@@ -14,18 +14,34 @@ import (
 
 	"tfm/model"
 	"tfm/model/safetensors"
+	"tfm/text"
+	"tfm/text/sentencepiece"
 )
 
 // studentConfig makes a configuration that of a small student.
 func studentConfig(c *model.Config) {
 	c.Autoreg, c.Positions, c.OutputBias, c.NormEps = model.SSRU, model.TimingSignal, true, marianNormEps
-	c.Dropout, c.LabelSmoothing, c.MaxLen, c.FinalNorm = 0, 0, 1024, model.FinalNormOff
+	c.DModel, c.DFF, c.Dropout, c.LabelSmoothing, c.MaxLen, c.FinalNorm = 64, 64, 0, 0, 1024, model.FinalNormOff
 }
 
-// studentFile returns a student with random weights and lists.
+// studentFile returns a student with random weights and lists, whose vocabularies have the pieces
+// of Marian's.
 func studentFile(t testing.TB, joint bool) model.File {
 	t.Helper()
-	f := randomModelFile(t, joint, studentConfig)
+	v := tokenizersOf(t, randomModelFile(t, joint, studentConfig))
+	for _, side := range []*text.Tokenizer{&v.Source, &v.Target} {
+		padded, err := newMarianVocab(*side)
+		if err == nil {
+			*side, err = sentencepiece.Unmarshal(padded.file)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if joint {
+		v.Target = v.Source
+	}
+	f := randomModelOf(t, v, studentConfig)
 	f.Decoding = model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: 1, Search: model.SearchShrinking, Beam: 1, LengthFactor: 2, Suppressed: "3"}
 	c := f.Model.Config
 	s := &model.Shortlist{Always: []int32{2, 3, 7, 12}, Starts: []int32{0}, Fill: model.ShortlistFill{Multiple: 8, Limit: int32(c.TgtVocab)}}
@@ -121,6 +137,37 @@ func TestWriteMarian(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Vocabularies are filled with pieces up to a multiple of 8, which no search selects.
+func TestWriteMarianFillsVocabularies(t *testing.T) {
+	f := randomModelFile(t, true, studentConfig)
+	dir := t.TempDir()
+	if err := WriteMarian(dir, f); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadMarian(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, m := f.Model.Config.TgtVocab, got.Model.Config.TgtVocab
+	if n%8 == 2 || m%8 != 2 { // Pad and BOS are not Marian's
+		t.Fatalf("%d pieces for %d", m, n)
+	}
+	for id := n; id < m; id++ {
+		if b := got.Model.Output.Bias.W[id]; b != -1e9 {
+			t.Errorf("bias %v of piece %d", b, id)
+		}
+	}
+	for name, want := range map[string]string{"d_model": "d_model is 24, expected a multiple of 64 for Marian in int8", "d_ff": "d_ff is 20, expected a multiple of 64"} {
+		f := randomModelFile(t, true, func(c *model.Config) {
+			studentConfig(c)
+			if c.DFF = 20; name == "d_model" {
+				c.DModel = 24
+			}
+		})
+		checkError(t, name, WriteMarianInt8(dir, f), want)
 	}
 }
 
@@ -301,9 +348,9 @@ func TestBinRefuses(t *testing.T) {
 	names := bytes.Index(data, []byte("Wemb\x00"))
 	factor := func(x float32) func([]byte) []byte {
 		return func(b []byte) []byte {
-			shape := bytes.Index(b, binary.LittleEndian.AppendUint32(nil, 24)) - 4 // [rows 24]
+			shape := bytes.Index(b, binary.LittleEndian.AppendUint32(nil, 64)) - 4 // [rows 64]
 			rows := int(binary.LittleEndian.Uint32(b[shape:]))
-			binary.LittleEndian.PutUint32(b[first+24*rows:], math.Float32bits(x))
+			binary.LittleEndian.PutUint32(b[first+64*rows:], math.Float32bits(x))
 			return b
 		}
 	}
@@ -319,7 +366,7 @@ func TestBinRefuses(t *testing.T) {
 		`found type packed8avx512, which is not read`:                            put(wq, 1, 0x2801),
 		`found type 0x9999, expected float32 or intgemm8`:                        put(wq, 1, 0x9999),
 		`tensor "encoder_l1_self_Wq": found 999999 dimensions, expected at most`: put(wq, 2, 999999),
-		`tensor "encoder_l1_self_Wq": found 576 bytes, expected 580`:             put(wq, 3, 576),
+		`tensor "encoder_l1_self_Wq": found 4096 bytes, expected 4100`:           put(wq, 3, 4096),
 		`item "special:model.yml": found`:                                        put("special:model.yml", 3, 1<<40),
 		"bytes after the last item, expected none":                               func(b []byte) []byte { return append(b, 1) },
 		`tensor "encoder_l1_self_Wk": found twice`:                               func(b []byte) []byte { return bytes.Replace(b, []byte(wq+"\x00"), []byte("encoder_l1_self_Wk\x00"), 1) },
@@ -397,8 +444,8 @@ func TestLexicon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "a b 0.1\nc b 0.3\nd b 0.3\nb b 0.3\nNULL b 0.9\na NULL 0.9\na a 0.5\r\nx a 0.25\na a 0.1\n</s> x 1e-3\n"
-	l, err := parseLexicon([]byte(text), v, v, 4, 2)
+	lines := "a b 0.1\nc b 0.3\nd b 0.3\nb b 0.3\nNULL b 0.9\na NULL 0.9\na a 0.5\r\nx a 0.25\na a 0.1\n</s> x 1e-3\n"
+	l, err := parseLexicon([]byte(lines), v, v, 4, 2)
 	if want := "&{4 [[] [0] [1 2] [5 4] [] []]}"; err != nil || fmt.Sprint(l) != want {
 		t.Errorf("found %v, %v, want %s", l, err, want)
 	}

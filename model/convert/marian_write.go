@@ -34,8 +34,9 @@ const (
 // are the files that ReadMarian reads. Only Marian's fork of Bergamot reads the shortlist.
 //
 // The vocabularies begin with EOS and the unknown piece, as Marian's do, and have neither Pad nor
-// BOS. The error names what Marian does not have, for example a start of the decoder other than an
-// embedding of zeros, which only SSRU has.
+// BOS. They end with unused pieces up to a multiple of 8, the number that intgemm needs. The error
+// names what Marian does not have, for example a start of the decoder other than an embedding of
+// zeros, which only SSRU has.
 func WriteMarian(dir string, f model.File) error { return writeMarian(dir, f, false) }
 
 // WriteMarianInt8 writes the files of WriteMarian, with matrices rounded to int8, in
@@ -57,7 +58,7 @@ func writeMarian(dir string, f model.File, int8 bool) error {
 	if err != nil {
 		return fmt.Errorf("target tokenizer: %w", err)
 	}
-	if err := checkMarian(f); err != nil {
+	if err := checkMarian(f, int8); err != nil {
 		return err
 	}
 	names := []string{marianVocab, marianVocab}
@@ -85,10 +86,10 @@ func writeMarian(dir string, f model.File, int8 bool) error {
 }
 
 // checkMarian reports the first setting that Marian does not have, as a *model.FieldError.
-func checkMarian(f model.File) error {
+func checkMarian(f model.File, int8 bool) error {
 	c := f.Model.Config
 	dk, dv := c.HeadSizes()
-	const system = " for Marian"
+	const system, depth = " for Marian", 64 // of a product of intgemm
 	start := f.Model.TgtEmbed.E.Weights().Row(model.BOS)
 	return firstBroken([]rule{
 		{c.Norm != model.PostNorm, "norm", textOf(c.Norm), "post" + system},
@@ -102,6 +103,8 @@ func checkMarian(f model.File) error {
 		{c.TargetBegins, "target_begins_with_language", true, "false" + system},
 		{dk*c.Heads != c.DModel, "d_k", dk, "d_model divided by the heads" + system},
 		{dv*c.Heads != c.DModel, "d_v", dv, "d_model divided by the heads" + system},
+		{int8 && c.DModel%depth != 0, "d_model", c.DModel, fmt.Sprintf("a multiple of %d%s in int8", depth, system)},
+		{int8 && c.DFF%depth != 0, "d_ff", c.DFF, fmt.Sprintf("a multiple of %d%s in int8", depth, system)},
 		{c.Autoreg != model.SSRU && slices.ContainsFunc(start, func(x float32) bool { return x != 0 }), "autoreg", textOf(c.Autoreg),
 			"ssru" + system + ", whose decoder begins with an embedding of zeros (presets student-tiny and student-base)"},
 	}...)
@@ -110,7 +113,7 @@ func checkMarian(f model.File) error {
 // marianVocabulary is a side of a model that is written: the .spm file and the id of each row.
 type marianVocabulary struct {
 	file []byte
-	ids  []int32
+	ids  []int32  // -1 for unused rows
 	rows []uint32 // of each id; that of the unknown piece for Pad and BOS
 }
 
@@ -145,6 +148,11 @@ func newMarianVocab(t text.Tokenizer) (*marianVocabulary, error) {
 	for id := range text.EOS {
 		v.rows[id] = 1
 	}
+	lowest := slices.MinFunc(pieces, func(a, b sentencepiece.Piece) int { return cmp.Compare(a.Score, b.Score) }).Score
+	for len(v.ids)%8 != 0 {
+		m.Pieces = append(m.Pieces, unusedPiece(fmt.Sprintf("<unused %d>", len(v.ids)), m.Trainer.ModelType, lowest))
+		v.ids = append(v.ids, -1)
+	}
 	spec := &m.Trainer
 	spec.EOSID, spec.UnknownID, spec.BOSID, spec.PadID, spec.VocabSize = 0, 1, -1, -1, int32(len(m.Pieces))
 	if _, err := sentencepiece.New(&m); err != nil {
@@ -161,7 +169,9 @@ func marianTensors(m *model.Transformer, src, tgt []int32) []safetensors.Tensor 
 	table := func(name string, e mat.Matrix, ids []int32) {
 		rows := mat.New(len(ids), e.Cols)
 		for row, id := range ids {
-			copy(rows.Row(row), e.Row(int(id)))
+			if id >= 0 {
+				copy(rows.Row(row), e.Row(int(id)))
+			}
 		}
 		w.table(name, rows)
 	}
@@ -177,7 +187,9 @@ func marianTensors(m *model.Transformer, src, tgt []int32) []safetensors.Tensor 
 	}
 	bias := make([]float32, len(tgt))
 	for row, id := range tgt {
-		if m.Output.Bias != nil {
+		if id < 0 {
+			bias[row] = -1e9
+		} else if m.Output.Bias != nil {
 			bias[row] = m.Output.Bias.W[id]
 		}
 	}
