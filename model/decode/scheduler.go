@@ -9,6 +9,7 @@ import (
 // The limits of a scheduler. One source may exceed them alone.
 const (
 	maxRows        = 256     // rows of a step: kernels at full speed, activations in the cache
+	maxCellRows    = 64      // with SSRUs, see newScheduler
 	maxPositions   = 1 << 15 // positions of all rows: bounds memory for long sentences
 	maxAddedTokens = 1 << 10 // tokens that are encoded between two steps: bounds their delay
 	minFreeRows    = 16      // least rows to add sources for: enough tokens for fast products
@@ -32,6 +33,7 @@ type scheduler struct {
 	pool     *mat.Pool
 	model    stepper
 	maxLen   int
+	maxRows  int
 	searches searches
 
 	requests []*request // that have not ended
@@ -48,7 +50,13 @@ type scheduler struct {
 }
 
 func newScheduler(w *Weights, m stepper, p *mat.Pool) *scheduler {
-	return &scheduler{pool: p, model: m, maxLen: w.model.Config.MaxLen}
+	s := &scheduler{pool: p, model: m, maxLen: w.model.Config.MaxLen, maxRows: maxRows}
+	if w.recurrent() {
+		// The step of a student reads less of weights than of the keys, values and lists of
+		// its sources. More of these than fit in the cache make it slower, and need memory.
+		s.maxRows = maxCellRows
+	}
+	return s
 }
 
 // load is the sum of the limits of sources in the search.
@@ -136,7 +144,7 @@ func (s *scheduler) addSources() {
 	if !s.searches.paused {
 		l = &s.background
 	}
-	if l.rows > maxRows-minFreeRows && l.sources > 0 {
+	if l.rows > s.maxRows-minFreeRows && l.sources > 0 {
 		return
 	}
 	s.added, s.sources = s.added[:0], s.sources[:0]
@@ -156,7 +164,7 @@ func (s *scheduler) addSources() {
 		if tokens > 0 && tokens+n > maxAddedTokens {
 			break
 		}
-		if l.sources > 0 && (l.rows+rows > maxRows || l.positions+positions > maxPositions) {
+		if l.sources > 0 && (l.rows+rows > s.maxRows || l.positions+positions > maxPositions) {
 			if r.inSearch == 0 {
 				if r.skips >= maxSkips {
 					break

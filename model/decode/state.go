@@ -94,7 +94,11 @@ func (s *State) Add(handles []int32, sources ...[]int32) []int32 {
 // splitSources sets s.chunks to a split of the added sources into chunks of similar sizes.
 func (s *State) splitSources() {
 	tokens, threads := len(s.ids), s.pool.Threads()
-	n := (tokens + maxWorkerTokens - 1) / maxWorkerTokens
+	chunk := maxWorkerTokens
+	if s.w.form == Int8 {
+		chunk /= 2
+	}
+	n := (tokens + chunk - 1) / chunk
 	n = (n + threads - 1) / threads * threads
 	s.chunks = append(s.chunks[:0], 0)
 	for i, end := range s.starts[1:] {

@@ -132,7 +132,9 @@ func (m *table) logP(source int32, tokens []int32) float64 {
 }
 
 // schedulerOf returns a scheduler of m.
-func schedulerOf(m stepper) *scheduler { return &scheduler{model: m, maxLen: 1 << 20} }
+func schedulerOf(m stepper) *scheduler {
+	return &scheduler{model: m, maxLen: 1 << 20, maxRows: maxRows}
+}
 
 // requestOf returns a request for the translations of n sources of up to maxTokens tokens, EOS
 // counted.

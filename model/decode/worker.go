@@ -48,7 +48,7 @@ func (k *worker) step(pool *mat.Pool, rows stepRows, logits, weights mat.Matrix,
 const (
 	minWorkerRows   = 16  // of a step
 	minWorkerTokens = 64  // of sources
-	maxWorkerTokens = 256 // of sources; activations stay in the cache
+	maxWorkerTokens = 256 // of sources, half with weights in int8; activations stay in the cache
 )
 
 // addChunks is the parallel loop over chunks of added sources.
