@@ -9,7 +9,7 @@ import (
 // The limits of a scheduler. One source may exceed them alone.
 const (
 	maxRows        = 256     // rows of a step: kernels at full speed, activations in the cache
-	maxCellRows    = 64      // with SSRUs, see newScheduler
+	maxCellRows    = 32      // with SSRUs, see newScheduler, or minWorkerRows for each thread
 	maxPositions   = 1 << 15 // positions of all rows: bounds memory for long sentences
 	maxAddedTokens = 1 << 10 // tokens that are encoded between two steps: bounds their delay
 	minFreeRows    = 16      // least rows to add sources for: enough tokens for fast products
@@ -54,7 +54,7 @@ func newScheduler(w *Weights, m stepper, p *mat.Pool) *scheduler {
 	if w.recurrent() {
 		// The step of a student reads less of weights than of the keys, values and lists of
 		// its sources. More of these than fit in the cache make it slower, and need memory.
-		s.maxRows = maxCellRows
+		s.maxRows = max(maxCellRows, minWorkerRows*p.Threads())
 	}
 	return s
 }
