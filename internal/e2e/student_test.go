@@ -73,6 +73,7 @@ func TestStudent(t *testing.T) {
 	if len(rounded) != strings.Count(want, "\n")+1 || same < len(rounded)/2 {
 		t.Errorf("%d of %d lines as in float32", same, len(rounded))
 	}
+	mustFail(t, runTFM(t, "", "translate", "-model", dir), 1, dir+" is a model of another system: 'tfm import -o MODEL ")
 	if info := mustRun(t, "", "info", firefox).stdout; !strings.Contains(info, "weights in int8") {
 		t.Errorf("info %s", info)
 	}

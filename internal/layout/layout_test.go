@@ -88,7 +88,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/tokenizers", "text text/bpe text/sentencepiece text/sentencepiece/train text/subword text/vocab model model/safetensors internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/settings", "text text/bpe text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
-	{"cmd/tfm/internal/translator", "text model model/decode train translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/settings"},
+	{"cmd/tfm/internal/translator", "text model model/convert model/decode train translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/ordered cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/filter", "text text/script text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/ordered cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},

@@ -10,6 +10,7 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/model"
+	"tfm/model/convert"
 	"tfm/model/decode"
 	"tfm/train"
 	"tfm/translate"
@@ -51,6 +52,11 @@ func (m *Model) Open() (*translate.Translator, error) {
 		return nil, err
 	}
 	t, err := translate.Open(m.Path, translate.Options{Threads: m.Threads, Int8: m.Int8, From: m.From, To: m.To})
+	if err != nil {
+		if _, notForeign := convert.Detect(m.Path); notForeign == nil {
+			return nil, fmt.Errorf("%s is a model of another system: 'tfm import -o MODEL %s' makes a model file of it", m.Path, cli.ShellWord(m.Path))
+		}
+	}
 	return t, LanguageError(err)
 }
 
