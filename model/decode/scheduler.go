@@ -9,7 +9,7 @@ import (
 // The limits of a scheduler. One source may exceed them alone.
 const (
 	maxRows        = 256     // rows of a step: kernels at full speed, activations in the cache
-	maxCellRows    = 32      // with SSRUs, see newScheduler, or minWorkerRows for each thread
+	maxCellRows    = 16      // the same for each thread with SSRUs, see newScheduler
 	maxPositions   = 1 << 15 // positions of all rows: bounds memory for long sentences
 	maxAddedTokens = 1 << 10 // tokens that are encoded between two steps: bounds their delay
 	minFreeRows    = 16      // least rows to add sources for: enough tokens for fast products
@@ -33,7 +33,8 @@ type scheduler struct {
 	pool     *mat.Pool
 	model    stepper
 	maxLen   int
-	maxRows  int
+	maxRows  int // of a step
+	minFree  int // least rows to add sources for
 	searches searches
 
 	requests []*request // that have not ended
@@ -50,11 +51,12 @@ type scheduler struct {
 }
 
 func newScheduler(w *Weights, m stepper, p *mat.Pool) *scheduler {
-	s := &scheduler{pool: p, model: m, maxLen: w.model.Config.MaxLen, maxRows: maxRows}
+	s := &scheduler{pool: p, model: m, maxLen: w.model.Config.MaxLen, maxRows: maxRows, minFree: minFreeRows}
 	if w.recurrent() {
 		// The step of a student reads less of weights than of the keys, values and lists of
 		// its sources. More of these than fit in the cache make it slower, and need memory.
-		s.maxRows = max(maxCellRows, minWorkerRows*p.Threads())
+		s.maxRows = maxCellRows * p.Threads()
+		s.minFree = s.maxRows / 2
 	}
 	return s
 }
@@ -144,7 +146,7 @@ func (s *scheduler) addSources() {
 	if !s.searches.paused {
 		l = &s.background
 	}
-	if l.rows > s.maxRows-minFreeRows && l.sources > 0 {
+	if l.rows > s.maxRows-s.minFree && l.sources > 0 {
 		return
 	}
 	s.added, s.sources = s.added[:0], s.sources[:0]

@@ -33,8 +33,7 @@ type State struct {
 	chunks  []int        // first source of each chunk in Add, then the number of sources
 
 	begin   stepBegin
-	shares  []int      // first row of each worker in the step, then the number of rows
-	logits  mat.Matrix // of the step
+	shares  []int // first row of each worker in the step, then the number of rows
 	buffers struct{ logits, weights, expanded []float32 }
 	added   []treeRow // workspace of Step
 }
@@ -242,17 +241,17 @@ func (s *State) step(rows []treeRow, outputs stepOutputs) (logits, weights mat.M
 		return mat.Matrix{}, mat.Matrix{}
 	}
 	s.begin.begin(rows)
-	s.logits = s.allocLogits(rows)
+	logits = s.allocLogits(rows)
 	if outputs.weights {
 		weights = s.allocWeights(rows)
 	}
 	s.splitRows(rows)
 	if len(s.shares) == 2 {
-		s.workers[0].step(s.pool, s.begin.stepRows, s.logits, weights, outputs.bounds)
+		s.workers[0].step(s.pool, s.begin.stepRows, logits, weights, outputs.bounds)
 	} else {
-		mat.Each(s.pool, len(s.shares)-1, 1, stepShares{s, s.logits, weights, outputs.bounds})
+		mat.Each(s.pool, len(s.shares)-1, 1, stepShares{s, logits, weights, outputs.bounds})
 	}
-	return s.logits, weights
+	return logits, weights
 }
 
 // allocLogits allocates the logits of a step, with as many columns as the longest row has.
@@ -283,7 +282,11 @@ func (s *State) allocWeights(rows []treeRow) mat.Matrix {
 // splitRows sets s.shares: one share if there are few rows, or if those of a source are not
 // consecutive, otherwise one for each thread, with all rows of its sources.
 func (s *State) splitRows(rows []treeRow) {
-	n := min(s.pool.Threads(), len(rows)/minWorkerRows)
+	n := len(rows) / minWorkerRows
+	if s.w.recurrent() {
+		n *= 2
+	}
+	n = min(n, s.pool.Threads())
 	s.shares = append(s.shares[:0], 0)
 	sources := 0
 	for i := 1; i < len(rows) && n > 1; i++ {

@@ -46,7 +46,7 @@ func (k *worker) step(pool *mat.Pool, rows stepRows, logits, weights mat.Matrix,
 // Limits of what one worker computes alone. Fewer rows, on which products are slow, are left to all
 // threads together.
 const (
-	minWorkerRows   = 16  // of a step
+	minWorkerRows   = 16  // of a step, half with SSRUs, whose weights are few
 	minWorkerTokens = 64  // of sources
 	maxWorkerTokens = 256 // of sources, half with weights in int8; activations stay in the cache
 )
