@@ -179,22 +179,16 @@ func BenchmarkOutputBounds(b *testing.B) {
 	}
 }
 
-// Workspaces that a model with an output bias leaves do not change the results of one without.
-func TestBoundsOfOneModelAfterAnother(t *testing.T) {
+// The columns of a list that a model with an output bias left have no bias in one without.
+func TestListOfOneModelAfterAnother(t *testing.T) {
 	plain, biased := toy(), toy()
 	biased.OutputBias = true
-	w := NewWeights(perturbed(t, plain, 1), nil)
-	srcs, o := randomSources(40, 0, 3), Options{Beam: 1, NoScore: true, MaxExtra: 6}
-	m := perturbed(t, biased, 1)
-	for i := range m.Output.Bias.W {
-		m.Output.Bias.W[i] = -float32(5 + i%3)
+	l := outputList{ids: []int32{3, 5}}
+	l.gather(nil, &NewWeights(perturbed(t, biased, 1), nil).output)
+	if len(l.columns.biases()) != 2 {
+		t.Fatalf("biases %v, want 2", l.columns.biases())
 	}
-	nBest(t, New(NewWeights(m, nil), nil), srcs, o)
-	got := nBest(t, New(w, nil), srcs, o)
-	o.NoScore = false // without bounds
-	for i, want := range nBest(t, New(w, nil), srcs, o) {
-		if !slices.Equal(got[i][0].Tokens, want[0].Tokens) {
-			t.Fatalf("source %d: %v after another model, want %v", i, got[i][0].Tokens, want[0].Tokens)
-		}
+	if l.gather(nil, &NewWeights(perturbed(t, plain, 1), nil).output); l.columns.biases() != nil {
+		t.Errorf("biases %v of another model, want none", l.columns.biases())
 	}
 }
