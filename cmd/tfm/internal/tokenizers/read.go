@@ -27,19 +27,19 @@ func Of(path string, files map[string][]byte, c model.Config) (vocab.Tokenizers,
 }
 
 // Read reads the tokenizer of a file of `tfm vocab`, or the tokenizers of a model or checkpoint
-// without its weights. If path is no file, it may name the codes and the vocabulary of subword-nmt,
-// and the smallest count of a piece, with commas between them.
+// without its weights. If path is no file, it may name two files with commas between them: the
+// tokenizers of source and target, or the codes and the vocabulary of subword-nmt, which the
+// smallest count of a piece may follow.
 func Read(path string) (vocab.Tokenizers, error) {
 	if fields := strings.Split(path, ","); len(fields) > 1 && len(fields) <= 3 {
 		if _, err := os.Stat(path); err != nil {
+			if start, _ := readStart(fields[0]); len(fields) == 2 && vocab.IsTokenizer([]byte(start)) {
+				return readPair(fields[0], fields[1])
+			}
 			return readSubword(fields)
 		}
 	}
-	start, err := readFile(path, func(r io.Reader, _ string) (string, error) {
-		start := make([]byte, vocab.SniffLen)
-		n, _ := io.ReadFull(r, start) // readModel reports read errors
-		return string(start[:n]), nil
-	})
+	start, err := readStart(path)
 	switch {
 	case err != nil:
 		return vocab.Tokenizers{}, err
@@ -49,6 +49,26 @@ func Read(path string) (vocab.Tokenizers, error) {
 		return vocab.Tokenizers{}, fmt.Errorf("%s: found codes of subword-nmt, expected them with their vocabulary: %s,VOCABULARY", path, path)
 	}
 	return readModel(path)
+}
+
+// readStart returns the first bytes of a file, by which vocab.IsTokenizer tells what it is. Only
+// opening it can fail: who reads all of the file reports other errors.
+func readStart(path string) (string, error) {
+	return readFile(path, func(r io.Reader, _ string) (string, error) {
+		start := make([]byte, vocab.SniffLen)
+		n, _ := io.ReadFull(r, start)
+		return string(start[:n]), nil
+	})
+}
+
+// readPair reads the tokenizers of the source and of the target.
+func readPair(source, target string) (vocab.Tokenizers, error) {
+	s, err := readTokenizer(source)
+	if err != nil {
+		return s, err
+	}
+	t, err := readTokenizer(target)
+	return vocab.Tokenizers{Source: s.Source, Target: t.Target}, err
 }
 
 // readTokenizer reads a file of `tfm vocab` or sentencepiece.
