@@ -1,0 +1,25 @@
+// Package document translates the text of files that other programs wrote, and copies all other
+// bytes. It imports packages
+// text, markup and split, and the standard library.
+//
+//	document.go  Translate
+//	formats.go   the table of formats, and how a file is recognized
+//	editor.go    a text file as it is copied with translations in the place of texts
+//	group.go     groups of texts, in the form in which they are translated
+//	elements.go  inline elements: from bytes to spans and back
+//	encoding.go  text files in UTF-8 and UTF-16
+//	xml.go       XML as tokens with their bytes
+//	wrap.go      lines of paragraphs: joined before translation, wrapped after it
+//	txt.go       plain text
+//
+// # Terms
+//
+//   - text: a paragraph, cell, entry or the like, which is translated as a whole
+//   - element: inline formatting as the bytes of its format; in a markup.Text it is a span
+//   - edit: a range of a file that is replaced by the translations of one or more texts
+//   - group: consecutive texts of a file that are translated in one call
+//
+// A format is a row of the table in formats.go and a file with one function, which finds the texts
+// of a file and passes their ranges to an editor in order. All other bytes are copied. A format
+// that is an archive makes an editor for each part with text, and passes it to translateText.
+package document

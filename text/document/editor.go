@@ -1,0 +1,108 @@
+package document
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"tfm/text/markup"
+)
+
+// editor copies src to w, with ranges replaced by translations.
+type editor struct {
+	name string // in errors
+	src  string // valid UTF-8 without a byte order mark
+	Options
+
+	w       io.Writer
+	f       Func
+	written int // bytes of src that are written, with translations in the place of texts
+	group   group
+	edits   []edit // whose texts are in group
+}
+
+// edit replaces a range of src.
+type edit struct {
+	start, end int
+	texts      []markup.Text
+	always     bool // replaced even if all translations are equal to the texts
+
+	// write returns the bytes in the place of the range, for translations of texts.
+	write func([]markup.Text) (string, error)
+}
+
+// textFile returns the translate function of a format that is one text file. translate passes the
+// texts of e.src to e in order.
+func textFile(translate func(e *editor) error) func(*document) error {
+	return func(d *document) error {
+		src, w, err := decode(d)
+		if err != nil {
+			return err
+		}
+		return translateText(&editor{name: d.name, src: src, Options: d.Options, w: w, f: d.f}, translate)
+	}
+}
+
+// translateText runs translate and writes the rest of e.src.
+func translateText(e *editor, translate func(e *editor) error) error {
+	if err := translate(e); err != nil {
+		return err
+	}
+	if err := e.flush(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(e.w, e.src[e.written:])
+	return err
+}
+
+// replace makes an edit of e.src[start:end], which follows all ranges before.
+func (e *editor) replace(start, end int, t marked, write func(string) string) error {
+	render := func(ts []markup.Text) (string, error) { return t.elements.render(ts[0], write), nil }
+	return e.edit(edit{start: start, end: end, texts: []markup.Text{t.Text}, write: render})
+}
+
+// edit adds an edit, whose range follows all ranges before.
+func (e *editor) edit(d edit) error {
+	for _, t := range d.texts {
+		if len(t.Plain) > maxTextBytes {
+			return e.errorf(d.start, "text of %d bytes, limit %d", len(t.Plain), maxTextBytes)
+		}
+	}
+	e.edits = append(e.edits, d)
+	if e.group.add(d.texts) {
+		return e.flush()
+	}
+	return nil
+}
+
+// flush translates the group and writes src up to its last edit.
+func (e *editor) flush() error {
+	texts, err := e.group.translate(e.f)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, d := range e.edits {
+		translations := texts[:len(d.texts)]
+		texts = texts[len(d.texts):]
+		if !d.always && slices.EqualFunc(translations, d.texts, equal) {
+			continue
+		}
+		s, err := d.write(translations)
+		if err != nil {
+			return err
+		}
+		b.WriteString(e.src[e.written:d.start])
+		b.WriteString(s)
+		e.written = d.end
+	}
+	e.edits = e.edits[:0]
+	_, err = io.WriteString(e.w, b.String())
+	return err
+}
+
+// errorf returns an error at a byte of src, as its line.
+func (e *editor) errorf(at int, format string, a ...any) error {
+	return fmt.Errorf("%s:%d: %s", e.name, 1+strings.Count(e.src[:at], "\n"), fmt.Sprintf(format, a...))
+}

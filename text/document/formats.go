@@ -1,0 +1,66 @@
+package document
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A format is one kind of document.
+type format struct {
+	name       string
+	extensions []string // lower case, without the dot
+
+	// is reports whether a file that begins with head has this format, for certain. Without is
+	// the extension decides.
+	is func(head string) bool
+
+	translate func(*document) error
+}
+
+// formats lists the formats. Of several whose is returns true, the first is taken.
+var formats = []format{
+	{"txt", []string{"txt", "text"}, nil, textFile(translateTxt)},
+}
+
+// headBytes is the number of bytes by which the content of a file is recognized.
+const headBytes = 4096
+
+// Formats returns the names of the formats.
+func Formats() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.name
+	}
+	return names
+}
+
+// formatOf returns the format with a name, or if that is "" the format of a file.
+func formatOf(file string, in io.ReaderAt, size int64, name string) (*format, error) {
+	if name != "" {
+		i := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("format %q: expected one of %s", name, strings.Join(Formats(), ", "))
+		}
+		return &formats[i], nil
+	}
+	head := make([]byte, min(headBytes, size))
+	if _, err := in.ReadAt(head, 0); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	text := decodeHead(head)
+	for i, f := range formats {
+		if f.is != nil && f.is(text) {
+			return &formats[i], nil
+		}
+	}
+	extension := strings.ToLower(strings.TrimPrefix(path.Ext(file), "."))
+	for i, f := range formats {
+		if slices.Contains(f.extensions, extension) {
+			return &formats[i], nil
+		}
+	}
+	return nil, fmt.Errorf("%s: unknown format; name one of %s", file, strings.Join(Formats(), ", "))
+}
