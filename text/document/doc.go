@@ -11,12 +11,20 @@
 //	xml.go       XML as tokens with their bytes
 //	wrap.go      lines of paragraphs: joined before translation, wrapped after it
 //	txt.go       plain text
+//	archive.go   documents that are zip archives of parts
+//	node.go      elements of XML as trees, with the names of their namespaces
+//	paragraph.go paragraphs of office formats: runs and objects as texts with spans, and back
+//	office.go    docx, pptx, xlsx
+//	odf.go       odt, odp, ods
 //
 // # Terms
 //
 //   - text: a paragraph, cell, entry or the like, which is translated as a whole
 //   - element: inline formatting as the bytes of its format; in a markup.Text it is a span
 //   - edit: a range of a file that is replaced by the translations of one or more texts
+//   - part: a file in the archive that a document is
+//   - run: characters of one format in a paragraph of an office document
+//   - gap: what separates two texts of a paragraph, such as a tab or a line break
 //   - group: consecutive texts of a file that are translated in one call
 //
 // A format is a row of the table in formats.go and a file with one function, which finds the texts

@@ -22,6 +22,12 @@ type format struct {
 
 // formats lists the formats. Of several whose is returns true, the first is taken.
 var formats = []format{
+	{"docx", []string{"docx", "docm", "dotx", "dotm"}, nil, translateOffice},
+	{"pptx", []string{"pptx", "pptm", "ppsx", "ppsm", "potx", "potm"}, nil, translateOffice},
+	{"xlsx", []string{"xlsx", "xlsm", "xltx", "xltm"}, nil, translateOffice},
+	{"odt", []string{"odt", "ott"}, isODF("text"), translateODF},
+	{"odp", []string{"odp", "otp", "odg", "otg"}, isODF("presentation"), translateODF},
+	{"ods", []string{"ods", "ots"}, isODF("spreadsheet"), translateODF},
 	{"txt", []string{"txt", "text"}, nil, textFile(translateTxt)},
 }
 

@@ -57,6 +57,9 @@ func (g *group) translate(f Func) ([]markup.Text, error) {
 	}
 	for n, i := range indices {
 		t := translations[n]
+		if equal(t, trimmed[n]) {
+			continue
+		}
 		if err := check(trimmed[n], t); err != nil {
 			return nil, err
 		}

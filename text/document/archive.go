@@ -1,0 +1,233 @@
+package document
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// Limits of an archive.
+const (
+	maxParts = 20_000
+
+	// A part that needs more than maxGrowth times its compressed size, and more than minPartBytes,
+	// is refused. Sheets with equal rows grow 50 to 150 times.
+	maxGrowth    = 300
+	minPartBytes = 8 << 20
+)
+
+// archive is a document that is a zip archive of parts.
+type archive struct {
+	*document
+	*zip.Reader
+	left uint64 // bytes that parts may still need
+}
+
+// openArchive opens d. It refuses names that a folder cannot have, duplicate names and encrypted
+// parts.
+func openArchive(d *document) (*archive, error) {
+	fail := func(format string, a ...any) (*archive, error) {
+		return nil, fmt.Errorf("%s: %s", d.name, fmt.Sprintf(format, a...))
+	}
+	r, err := zip.NewReader(d.in, d.size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		if kind := oleKind(d); kind != "" {
+			return fail("%s", kind)
+		}
+		return fail("truncated or not a zip archive, as %s are", "office documents and e-books")
+	}
+	if len(r.File) > maxParts {
+		return fail("archive of %d parts, limit %d", len(r.File), maxParts)
+	}
+	seen := map[string]bool{}
+	for _, f := range r.File {
+		name := partName(f)
+		switch {
+		case !fs.ValidPath(strings.ToValidUTF8(strings.TrimSuffix(name, "/"), "_")):
+			return fail("part %.80q, expected a path in the archive", f.Name)
+		case seen[name]:
+			return fail("part %.80q is there twice", f.Name)
+		case f.Flags&1 != 0:
+			return fail("part %.80q is encrypted; save the document without a password", f.Name)
+		}
+		seen[name] = true
+	}
+	return &archive{d, r, maxFileBytes}, nil
+}
+
+// partName returns the name of a part with slashes. Some programs write backslashes.
+func partName(f *zip.File) string { return strings.ReplaceAll(f.Name, `\`, "/") }
+
+// read returns the content of a part. The reader compares it with its size and checksum.
+func (a *archive) read(f *zip.File) ([]byte, error) {
+	n := f.UncompressedSize64
+	if n > a.left {
+		return nil, fmt.Errorf("%s: part %.80q needs %d bytes, limit %d for all parts", a.name, f.Name, n, maxFileBytes)
+	}
+	if n > minPartBytes && n/maxGrowth > f.CompressedSize64 {
+		return nil, fmt.Errorf("%s: part %.80q grows from %d to %d bytes, limit %d times", a.name, f.Name, f.CompressedSize64, n, maxGrowth)
+	}
+	a.left -= n
+	r, err := f.Open()
+	if err != nil {
+		return nil, fmt.Errorf("%s: part %.80q: %w", a.name, f.Name, err)
+	}
+	defer r.Close()
+	b := bytes.NewBuffer(make([]byte, 0, n+bytes.MinRead))
+	if _, err := b.ReadFrom(r); err != nil {
+		return nil, fmt.Errorf("%s: part %.80q: %w", a.name, f.Name, err)
+	}
+	return b.Bytes(), nil
+}
+
+// part returns the content of the part with a name, or nil if there is no such part.
+func (a *archive) part(name string) ([]byte, error) {
+	for _, f := range a.File {
+		if partName(f) == name {
+			return a.read(f)
+		}
+	}
+	return nil, nil
+}
+
+// attributes returns the values of attributes of each element with a name in a part, none if the
+// archive has no such part.
+func (a *archive) attributes(part, element string, names ...string) (values [][]string, err error) {
+	content, err := a.part(part)
+	if err != nil || content == nil {
+		return nil, err
+	}
+	is := func(name string, n *node) bool {
+		if name == element {
+			var v []string
+			for _, name := range names {
+				v = append(v, n.attr(name))
+			}
+			values = append(values, v)
+		}
+		return false
+	}
+	read := textFile(func(e *editor) error { return e.nodes(is, nil) })
+	return values, read(a.asDocument(part, content, io.Discard))
+}
+
+// asDocument returns a part as a document of its own, which is written to w.
+func (a *archive) asDocument(part string, content []byte, w io.Writer) *document {
+	d := *a.document
+	d.name, d.in, d.size, d.w = a.name+": "+part, bytes.NewReader(content), int64(len(content)), w
+	return &d
+}
+
+// translate writes the archive. formatOf returns the translate function of a part, nil to copy it.
+// Parts that do not change are copied in their compressed form, in the same order, and an archive
+// without changes byte for byte.
+func (a *archive) translate(formatOf func(part string) func(*document) error) error {
+	var z *zip.Writer // nil until a part changes
+	for i, f := range a.File {
+		content, err := a.translatePart(f, formatOf(partName(f)))
+		if err != nil {
+			return err
+		}
+		if content != nil && z == nil {
+			z = zip.NewWriter(a.w)
+			for _, before := range a.File[:i] {
+				if err := copyPart(z, before); err != nil {
+					return fmt.Errorf("%s: part %.80q: %w", a.name, before.Name, err)
+				}
+			}
+		}
+		if z == nil {
+			continue
+		}
+		if content == nil {
+			err = copyPart(z, f)
+		} else {
+			err = writePart(z, f.FileHeader, content)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: part %.80q: %w", a.name, f.Name, err)
+		}
+	}
+	if z == nil {
+		_, err := io.Copy(a.w, io.NewSectionReader(a.in, 0, a.size))
+		return err
+	}
+	if err := z.SetComment(a.Comment); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// translatePart returns the translation of a part, or nil if it is equal to the part.
+func (a *archive) translatePart(f *zip.File, translate func(*document) error) ([]byte, error) {
+	if translate == nil {
+		return nil, nil
+	}
+	content, err := a.read(f)
+	if err != nil {
+		return nil, err
+	}
+	var w bytes.Buffer
+	err = translate(a.asDocument(f.Name, content, &w))
+	if err != nil || bytes.Equal(w.Bytes(), content) {
+		return nil, err
+	}
+	return w.Bytes(), nil
+}
+
+// copyPart adds a part in its compressed form. A folder has no content, though some programs
+// compress it.
+func copyPart(z *zip.Writer, f *zip.File) error {
+	if strings.HasSuffix(f.Name, "/") {
+		return writePart(z, f.FileHeader, nil)
+	}
+	return z.Copy(f)
+}
+
+// writePart adds a part with the header of another, except for sizes, checksum and extra fields.
+func writePart(z *zip.Writer, h zip.FileHeader, content []byte) error {
+	h.Extra = nil
+	h.Modified = time.Time{} // the fields of MS-DOS remain
+	w, err := z.CreateHeader(&h)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(content)
+	return err
+}
+
+// oleMagic begins files of the format of Office 97 to 2003, which also holds encrypted documents of
+// later versions.
+const oleMagic = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+// oleKind describes a document in the format of Office 97, or returns "" if d is no such document.
+// Its kind is the name of its first stream in the file.
+func oleKind(d *document) string {
+	b := make([]byte, d.size)
+	if _, err := d.in.ReadAt(b, 0); err != nil && err != io.EOF || !bytes.HasPrefix(b, []byte(oleMagic)) {
+		return ""
+	}
+	for _, k := range []struct{ stream, kind string }{
+		{"EncryptedPackage", "protected by a password; save it without"},
+		{"WordDocument", "a document of Word 97 to 2003; save it as docx"},
+		{"PowerPoint Document", "a presentation of PowerPoint 97 to 2003; save it as pptx"},
+		{"Workbook", "a workbook of Excel 97 to 2003; save it as xlsx"},
+	} {
+		if bytes.Contains(b, []byte(strings.Join(strings.Split(k.stream, ""), "\x00")+"\x00\x00\x00")) {
+			return k.kind
+		}
+	}
+	return "a file of Office 97 to 2003; save it in a newer format"
+}
+
+// hasMimetype reports whether an archive begins with a part mimetype that begins with a type, as
+// OpenDocument and EPUB have.
+func hasMimetype(head, mimetype string) bool {
+	const name = "mimetype"
+	return len(head) > 38 && head[:4] == "PK\x03\x04" && head[30:38] == name && strings.HasPrefix(strings.TrimPrefix(head[30:], name), mimetype)
+}

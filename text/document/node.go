@@ -1,0 +1,208 @@
+package document
+
+import (
+	"encoding/xml"
+	"strings"
+)
+
+// node is an element of an XML file, a text or another token between elements.
+type node struct {
+	name       string // with a prefix of prefixes, "" of a text, "?" of other tokens
+	start, end int    // bytes of the file, with the tags
+	inner      [2]int // the content, which is empty at the end of <br/>
+	attrs      []xml.Attr
+	scope      map[string]string
+	text       string // of a text
+	nodes      []*node
+}
+
+// prefixes are the usual prefixes of the namespaces of documents. Files may use others.
+var prefixes = map[string]string{
+	"http://www.w3.org/XML/1998/namespace":                                   "xml",
+	"http://schemas.openxmlformats.org/wordprocessingml/2006/main":           "w",
+	"http://purl.oclc.org/ooxml/wordprocessingml/main":                       "w",
+	"http://schemas.openxmlformats.org/drawingml/2006/main":                  "a",
+	"http://purl.oclc.org/ooxml/drawingml/main":                              "a",
+	"http://schemas.openxmlformats.org/drawingml/2006/chart":                 "c",
+	"http://purl.oclc.org/ooxml/drawingml/chart":                             "c",
+	"http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing": "wp",
+	"http://purl.oclc.org/ooxml/drawingml/wordprocessingDrawing":             "wp",
+	"http://schemas.openxmlformats.org/spreadsheetml/2006/main":              "x",
+	"http://purl.oclc.org/ooxml/spreadsheetml/main":                          "x",
+	"http://schemas.openxmlformats.org/presentationml/2006/main":             "p",
+	"http://purl.oclc.org/ooxml/presentationml/main":                         "p",
+	"http://purl.org/dc/elements/1.1/":                                       "dc",
+	"urn:oasis:names:tc:opendocument:xmlns:text:1.0":                         "text",
+	"urn:oasis:names:tc:opendocument:xmlns:office:1.0":                       "office",
+	"urn:oasis:names:tc:opendocument:xmlns:style:1.0":                        "style",
+	"urn:oasis:names:tc:opendocument:xmlns:presentation:1.0":                 "presentation",
+	"urn:oasis:names:tc:opendocument:xmlns:table:1.0":                        "table",
+	"urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0":            "fo",
+	"urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0":               "svg",
+	"http://openoffice.org/2009/office":                                      "officeooo",
+	"urn:oasis:names:tc:opendocument:xmlns:container":                        "container",
+	"http://www.w3.org/2001/04/xmlenc#":                                      "enc",
+	"http://www.idpf.org/2007/opf":                                           "opf",
+	"http://www.daisy.org/z3986/2005/ncx/":                                   "ncx",
+}
+
+// qualified returns a name with the usual prefix of its namespace. Names of unknown namespaces keep
+// theirs after a "?".
+func qualified(scope map[string]string, n xml.Name) string {
+	if prefix, ok := scope[n.Space]; ok && prefix != "" {
+		return prefix + ":" + n.Local
+	}
+	return "?" + tagName(n)
+}
+
+// within returns the namespaces in an element, as the usual prefix by the one that the file uses.
+func within(scope map[string]string, attrs []xml.Attr) map[string]string {
+	own := false
+	for _, a := range attrs {
+		prefix := ""
+		switch {
+		case a.Name.Space == "xmlns":
+			prefix = a.Name.Local
+		case a.Name.Space != "" || a.Name.Local != "xmlns":
+			continue
+		}
+		if !own {
+			outer := scope
+			scope, own = make(map[string]string, len(outer)+1), true
+			for k, v := range outer {
+				scope[k] = v
+			}
+		}
+		scope[prefix] = prefixes[a.Value]
+	}
+	return scope
+}
+
+// nodes calls use with each element that is returns true for and that is not in another one.
+func (e *editor) nodes(is func(name string, n *node) bool, use func(*node) error) error {
+	scopes := []map[string]string{{"xml": "xml"}}
+	var open []*node // from the element for use
+	add := func(n *node) {
+		if len(open) > 0 {
+			top := open[len(open)-1]
+			top.nodes = append(top.nodes, n)
+		}
+	}
+	for t, err := range e.xml() {
+		if err != nil {
+			return err
+		}
+		switch token := t.Token.(type) {
+		case xml.StartElement:
+			scope := within(scopes[len(scopes)-1], token.Attr)
+			scopes = append(scopes, scope)
+			n := &node{name: qualified(scope, token.Name), start: t.start, inner: [2]int{t.end, t.end}, attrs: token.Attr, scope: scope}
+			if len(open) > 0 || is(n.name, n) {
+				add(n)
+				open = append(open, n)
+			}
+		case xml.EndElement:
+			scopes = scopes[:len(scopes)-1]
+			if len(open) == 0 {
+				break
+			}
+			n := open[len(open)-1]
+			open = open[:len(open)-1]
+			n.inner[1], n.end = t.start, t.end
+			if len(open) > 0 {
+				break
+			}
+			if err := use(n); err != nil {
+				return err
+			}
+		case xml.CharData:
+			if len(open) > 0 {
+				add(&node{start: t.start, end: t.end, text: string(token)})
+			}
+		default:
+			if len(open) > 0 {
+				add(&node{name: "?", start: t.start, end: t.end})
+			}
+		}
+	}
+	return nil
+}
+
+// attr returns the value of an attribute by its name with the usual prefix, or "".
+func (n *node) attr(name string) string {
+	prefix, local, ok := strings.Cut(name, ":")
+	if !ok {
+		prefix, local = "", name
+	}
+	for _, a := range n.attrs {
+		if a.Name.Local == local && (a.Name.Space == "" && prefix == "" || a.Name.Space != "" && n.scope[a.Name.Space] == prefix) {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// child returns the first child with a name, or nil.
+func (n *node) child(name string) *node {
+	for _, c := range n.nodes {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// content returns all text in n.
+func (n *node) content() string {
+	s := n.text
+	for _, c := range n.nodes {
+		s += c.content()
+	}
+	return s
+}
+
+// attrRange returns the range in a start tag of the value of an attribute, by its name as it is
+// written, without the quotes. The tag is well formed. It returns false if n has no such attribute.
+func attrRange(tag, name string) (start, end int, ok bool) {
+	for at := 1; at < len(tag); {
+		eq := strings.IndexByte(tag[at:], '=')
+		if eq < 0 {
+			break
+		}
+		key := strings.TrimSpace(tag[at : at+eq])
+		if i := strings.LastIndexAny(key, " \t\r\n"); i >= 0 {
+			key = key[i+1:]
+		}
+		start = at + eq + 1
+		start += strings.IndexAny(tag[start:], `"'`) + 1
+		end = start + strings.IndexByte(tag[start:], tag[start-1])
+		if key == name {
+			return start, end, true
+		}
+		at = end + 1
+	}
+	return 0, 0, false
+}
+
+// setAttr returns a start tag with a value of an attribute, by the name as it is written.
+func setAttr(tag, name, value string) string {
+	value = escapeRun(value, 0, len(value))
+	if start, end, ok := attrRange(tag, name); ok {
+		return tag[:start] + value + tag[end:]
+	}
+	at := strings.IndexAny(tag, " \t\r\n/>")
+	return tag[:at] + " " + name + `="` + value + `"` + tag[at:]
+}
+
+// prefixed returns a tag with the prefix of the name of n as it is written.
+func (e *editor) prefixed(n *node, before, after string) string {
+	name := e.src[n.start+1 : n.inner[0]]
+	if i := strings.IndexAny(name, " \t\r\n/>"); i >= 0 {
+		name = name[:i]
+	}
+	prefix, _, ok := strings.Cut(name, ":")
+	if !ok {
+		return before + after
+	}
+	return before + prefix + ":" + after
+}

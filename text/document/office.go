@@ -1,0 +1,411 @@
+package document
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// translateOffice translates the paragraphs of Office Open XML (ECMA-376): those of
+// WordprocessingML (w:p), of DrawingML (a:p) and the strings of SpreadsheetML, in all parts that
+// have them; also alternative texts, strings of charts, title, subject and description.
+func translateOffice(d *document) error {
+	a, err := openArchive(d)
+	if err != nil {
+		return err
+	}
+	names, err := columnNames(a)
+	if err != nil {
+		return err
+	}
+	return a.translate(func(part string) func(*document) error {
+		if path.Ext(part) != ".xml" || strings.HasPrefix(part, "customXml/") || part == "[Content_Types].xml" {
+			return nil
+		}
+		return textFile(func(e *editor) error {
+			if strings.HasPrefix(part, "xl/worksheets/") && !strings.Contains(e.src, "inlineStr") {
+				return nil // sheets can be large
+			}
+			p := &officePart{e, names}
+			return e.nodes(p.isUnit, p.unit)
+		})
+	})
+}
+
+// columnNames returns the names of columns in tables and pivot tables of a workbook. A cell that
+// has such a name keeps it, because formulas name columns and Excel repairs a table whose header
+// differs.
+func columnNames(a *archive) (map[string]bool, error) {
+	names := map[string]bool{}
+	for _, f := range a.File {
+		name := partName(f)
+		if !strings.HasPrefix(name, "xl/tables/") && !strings.HasPrefix(name, "xl/pivotCache/pivotCacheDefinition") || path.Ext(name) != ".xml" {
+			continue
+		}
+		for _, element := range []string{"x:tableColumn", "x:cacheField"} {
+			values, err := a.attributes(name, element, "name")
+			if err != nil {
+				return nil, err
+			}
+			for _, v := range values {
+				names[decodeCell(v[0])] = true
+			}
+		}
+	}
+	return names, nil
+}
+
+// officePart is a part whose paragraphs are translated.
+type officePart struct {
+	*editor
+	columnNames map[string]bool
+}
+
+// isUnit reports whether an element has texts that are translated as one edit, or a language.
+func (o *officePart) isUnit(name string, n *node) bool {
+	switch name {
+	case "w:p", "a:p", "x:si", "x:is", "x:text", "p:text", "c:strCache", "c:multiLvlStrCache", "dc:title", "dc:subject", "dc:description":
+		return true
+	case "w:lang", "dc:language":
+		return o.To != ""
+	}
+	return hasAltText(n)
+}
+
+// hasAltText reports whether an element describes a picture or the like.
+func hasAltText(n *node) bool {
+	_, local, _ := strings.Cut(n.name, ":")
+	return (local == "docPr" || local == "cNvPr") && (n.attr("descr") != "" || n.attr("title") != "")
+}
+
+// unit edits an element for which isUnit returns true.
+func (o *officePart) unit(n *node) error {
+	switch n.name {
+	case "w:lang":
+		return o.put(n.start, n.inner[0], setAttr(o.src[n.start:n.inner[0]], o.prefixed(n, "", langAttr(o.To)), o.To))
+	case "dc:language":
+		return o.put(n.inner[0], n.inner[1], escapeXML(o.To))
+	}
+	p := &paragraph{escape: escapeRun}
+	return p.edit(o.editor, n, o.block(p, n))
+}
+
+// langAttr returns the attribute of w:lang for the script of a language.
+func langAttr(language string) string {
+	primary, _, _ := strings.Cut(strings.ToLower(language), "-")
+	switch primary {
+	case "zh", "ja", "ko":
+		return "eastAsia"
+	case "ar", "fa", "he", "ur", "yi", "ps", "sd", "ug", "dv":
+		return "bidi"
+	}
+	return "val"
+}
+
+// block returns the pieces of an element that is not in a paragraph, and adds its texts to p.
+func (o *officePart) block(p *paragraph, n *node) []piece {
+	switch n.name {
+	case "w:p", "a:p", "x:si", "x:is", "x:text":
+		return o.paragraph(p, n)
+	case "dc:title", "dc:subject", "dc:description", "p:text", "c:v":
+		return p.leaf(o.editor, n)
+	case "w:del", "w:moveFrom":
+		return raw(o.src[n.start:n.end])
+	}
+	tag := raw(o.src[n.start:n.inner[0]])
+	if hasAltText(n) {
+		tag = p.attributes(o.src, n, "descr", "title")
+	}
+	return slices.Concat(tag, o.blocks(p, n.nodes), raw(o.src[n.inner[1]:n.end]))
+}
+
+// blocks returns the pieces of nodes that are not in a paragraph.
+func (o *officePart) blocks(p *paragraph, nodes []*node) (pieces []piece) {
+	for _, c := range nodes {
+		if len(c.nodes) == 0 && !hasAltText(c) {
+			pieces = append(pieces, piece{raw: o.src[c.start:c.end]})
+		} else {
+			pieces = append(pieces, o.block(p, c)...)
+		}
+	}
+	return pieces
+}
+
+// paragraph returns the pieces of a paragraph. Its properties are its first child, those of its end
+// the last one.
+func (o *officePart) paragraph(p *paragraph, n *node) []piece {
+	all := raw(o.src[n.start:n.end])
+	if len(n.nodes) == 0 {
+		return all
+	}
+	first, last := n.inner[0], n.inner[1]
+	nodes := slices.DeleteFunc(slices.Clone(n.nodes), func(c *node) bool {
+		switch c.name {
+		case "w:pPr", "a:pPr":
+			first = c.end
+		case "a:endParaRPr", "x:phoneticPr":
+			last = c.start
+		default:
+			return false
+		}
+		return true
+	})
+	escape := p.escape
+	defer func() { p.escape = escape }()
+	content := o.content(p, nodes)
+	if strings.HasPrefix(n.name, "x:") {
+		p.escape = escapeCell
+		if o.columnNames[plainOf(content)] {
+			return all
+		}
+	}
+	pieces := p.add(content)
+	return o.around(n, [2]int{first, last}, pieces)
+}
+
+// content returns the content of a paragraph.
+func (o *officePart) content(p *paragraph, nodes []*node) (content []inline) {
+	for _, c := range nodes {
+		all := raw(o.src[c.start:c.end])
+		switch c.name {
+		case "w:r", "a:r", "x:r":
+			content = append(content, o.run(p, c)...)
+		case "x:t": // without a run
+			format := runFormat{o.prefixed(c, "<", `t xml:space="preserve">`), o.prefixed(c, "</", "t>")}
+			content = append(content, inline{text: decodeCell(c.content()), format: format})
+		case "", "w:proofErr", "x:rPh":
+			// Marks of spelling and readings belong to the text that is replaced.
+		case "w:hyperlink", "w:ins", "w:moveTo", "w:smartTag", "w:customXml", "w:bdo", "w:dir", "w:fldSimple":
+			within, nodes := c.inner, c.nodes
+			for len(nodes) > 0 && strings.HasSuffix(nodes[0].name, "Pr") {
+				within[0], nodes = nodes[0].end, nodes[1:]
+			}
+			link := o.container(c, within, o.content(p, nodes))
+			link.keep = c.name == "w:fldSimple" && !hasTextResult(c.attr("w:instr"))
+			content = append(content, link)
+		case "w:sdt":
+			inner := c.child("w:sdtContent")
+			if inner == nil {
+				content = append(content, inline{kind: object, open: all})
+				break
+			}
+			control := o.container(c, inner.inner, o.content(p, inner.nodes))
+			control.keep = isChoice(c)
+			content = append(content, control)
+		case "a:fld": // number of the slide, date
+			t := c.child("a:t")
+			if t == nil {
+				content = append(content, inline{kind: object, open: all})
+				break
+			}
+			field := o.container(c, t.inner, []inline{{text: t.content()}})
+			field.keep = true
+			content = append(content, field)
+		case "a:br":
+			content = append(content, inline{kind: gap, open: all})
+		default:
+			kind, key := object, ""
+			if start, ok := strings.CutSuffix(c.name, "Start"); ok {
+				kind, key = begin, start+c.attr("w:id")
+			} else if start, ok := strings.CutSuffix(c.name, "End"); ok {
+				kind, key = end, start+c.attr("w:id")
+			}
+			content = append(content, inline{kind: kind, key: key, open: o.blocks(p, []*node{c})})
+		}
+	}
+	return content
+}
+
+// isChoice reports whether the text of a content control is one of a list or a date.
+func isChoice(sdt *node) bool {
+	properties := sdt.child("w:sdtPr")
+	return properties != nil && slices.ContainsFunc([]string{"w:dropDownList", "w:comboBox", "w:date"}, func(name string) bool {
+		return properties.child(name) != nil
+	})
+}
+
+// hasTextResult reports whether the result of a field is text of the document, not a number, date
+// or data.
+func hasTextResult(instruction string) bool {
+	name, _, _ := strings.Cut(strings.TrimSpace(instruction), " ")
+	switch strings.ToUpper(name) {
+	case "HYPERLINK", "REF", "TOC", "STYLEREF", "QUOTE", "TITLE", "SUBJECT", "FORMTEXT", "INDEX", "XE", "MACROBUTTON", "GOTOBUTTON":
+		return true
+	}
+	return false
+}
+
+// run returns the content of a run.
+func (o *officePart) run(p *paragraph, n *node) (content []inline) {
+	tag := o.prefixed(n, "<", "r>")
+	if own := o.src[n.start:n.inner[0]]; strings.Contains(own, "xmlns") {
+		tag = own
+	}
+	closing := o.prefixed(n, "</", "r>")
+	text, properties, all := "t>", "", ""
+	for _, c := range n.nodes {
+		switch c.name {
+		case "w:rPr":
+			properties = o.wordFormat(c)
+		case "a:rPr": // below
+		case "x:rPr":
+			properties = o.src[c.start:c.end]
+		default:
+			continue
+		}
+		all = o.src[c.start:c.end]
+	}
+	if n.name == "a:r" {
+		properties = o.drawingFormat(n)
+	} else {
+		text = `t xml:space="preserve">`
+	}
+	format := runFormat{tag + properties + o.prefixed(n, "<", text), o.prefixed(n, "</", "t>") + closing}
+	for _, c := range n.nodes {
+		alone := func() []piece {
+			return slices.Concat(raw(tag+all), o.blocks(p, []*node{c}), raw(closing))
+		}
+		switch c.name {
+		case "", "w:rPr", "a:rPr", "x:rPr":
+		case "w:softHyphen", "w:lastRenderedPageBreak": // They belong to the text that is replaced.
+		case "w:t":
+			s := c.content()
+			if c.attr("xml:space") != "preserve" {
+				s = strings.Trim(s, " \t\r\n")
+			}
+			content = append(content, inline{text: strings.ReplaceAll(s, "\n", " "), format: format})
+		case "a:t":
+			content = append(content, inline{text: c.content(), format: format})
+		case "x:t":
+			content = append(content, inline{text: decodeCell(c.content()), format: format})
+		case "w:noBreakHyphen":
+			content = append(content, inline{text: noBreakHyphen, format: format})
+		case "w:tab", "w:ptab", "w:br", "w:cr":
+			content = append(content, inline{kind: gap, open: alone()})
+		case "w:instrText":
+			content = append(content, inline{kind: object, open: alone(), instruction: c.content()})
+		case "w:fldChar":
+			kind := map[string]inlineKind{"begin": begin, "separate": separate, "end": end}[c.attr("w:fldCharType")]
+			if kind == chars {
+				kind = object
+			}
+			content = append(content, inline{kind: kind, key: fieldKey, open: alone()})
+		case "w:ruby": // The reading belongs to the text that is replaced.
+			if base := c.child("w:rubyBase"); base != nil {
+				content = append(content, o.content(p, base.nodes)...)
+			}
+		default:
+			content = append(content, inline{kind: object, open: alone()})
+		}
+	}
+	return content
+}
+
+// wordFormat returns w:rPr without the language, or "" if it has no other properties.
+func (o *officePart) wordFormat(n *node) string {
+	s := ""
+	for _, c := range n.nodes {
+		if c.name != "" && c.name != "w:lang" {
+			s += o.src[c.start:c.end]
+		}
+	}
+	if s == "" {
+		return ""
+	}
+	return o.src[n.start:n.inner[0]] + s + o.src[n.inner[1]:n.end]
+}
+
+// drawingFormat returns a:rPr of a run, in the target language if that is known and without marks
+// of spelling, or "" if it has no properties.
+func (o *officePart) drawingFormat(run *node) string {
+	tag, content, lang := o.prefixed(run, "<", "rPr/>"), "", ""
+	if n := run.child("a:rPr"); n != nil {
+		tag, content = o.src[n.start:n.inner[0]], o.src[n.inner[0]:n.end]
+	}
+	for _, name := range []string{"lang", "altLang", "dirty", "err", "smtClean"} {
+		if start, end, ok := attrRange(tag, name); ok {
+			start = strings.LastIndex(tag[:start], name)
+			tag = strings.TrimRight(tag[:start], " \t\r\n") + tag[end+1:]
+		}
+	}
+	if o.To != "" {
+		lang = ` lang="` + escapeRun(o.To, 0, len(o.To)) + `"`
+	}
+	name := strings.TrimRight(tag, "/>")
+	if i := strings.IndexAny(name, " \t\r\n"); i >= 0 {
+		name = name[:i]
+	} else if lang == "" && content == "" {
+		return ""
+	}
+	return name + lang + tag[len(name):] + content
+}
+
+const noBreakHyphen = "\u2011"
+
+// escapeRun returns a range of text as character data or as the value of an attribute.
+func escapeRun(plain string, start, end int) string {
+	return attrEscaper.Replace(strings.Map(xmlRune, plain[start:end]))
+}
+
+var attrEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\n", "&#10;", "\t", "&#9;")
+
+// xmlRune returns r, or U+FFFD if XML cannot have it.
+func xmlRune(r rune) rune {
+	if r < ' ' && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+// decodeCell returns a string of SpreadsheetML with _xHHHH_ as the UTF-16 unit HHHH.
+func decodeCell(s string) string {
+	if !strings.Contains(s, "_x") {
+		return s
+	}
+	var b strings.Builder
+	for {
+		i := strings.Index(s, "_x")
+		if i < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:i])
+		s = s[i:]
+		if unit, ok := cellUnit(s); ok {
+			b.WriteRune(unit)
+			s = s[7:]
+		} else {
+			b.WriteString(s[:2])
+			s = s[2:]
+		}
+	}
+}
+
+// cellUnit returns the character that s begins with in the form _xHHHH_.
+func cellUnit(s string) (rune, bool) {
+	if len(s) < 7 || s[:2] != "_x" || s[6] != '_' {
+		return 0, false
+	}
+	unit, err := strconv.ParseUint(s[2:6], 16, 16)
+	return rune(unit), err == nil && (unit < 0xD800 || unit >= 0xE000)
+}
+
+// escapeCell is like escapeRun, for SpreadsheetML.
+func escapeCell(plain string, start, end int) string {
+	var b strings.Builder
+	for i, r := range plain[start:end] {
+		_, coded := cellUnit(plain[start+i : end])
+		switch {
+		case coded:
+			b.WriteString("_x005F_")
+		case r < ' ' && r != '\n' && r != '\t':
+			fmt.Fprintf(&b, "_x%04X_", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return escapeXML(b.String())
+}
