@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tfm/text"
 	"tfm/text/markup"
 )
 
@@ -27,7 +28,7 @@ func translateString(name, src string, o Options, f func(markup.Text) markup.Tex
 
 // hard makes each text longer, with characters that formats give a meaning. Spans keep their text.
 func hard(t markup.Text) markup.Text {
-	return markup.Text{Plain: t.Plain + ` <b>&amp; *a* _b_ "c" \d [e](f) 漢字 100% |g| # and so many words that no line could have been wrapped`, Spans: t.Spans}
+	return markup.Text{Plain: t.Plain + ` a < b && &lt; *a* _b_ "c" \d [e](f) 漢字 100% |g| # and so many words that no line could have been wrapped`, Spans: t.Spans}
 }
 
 // describe returns the texts with their spans, for comparison.
@@ -169,31 +170,23 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-func TestRender(t *testing.T) {
-	var b builder
-	b.text.WriteString("a ")
-	b.begin("<b>")
-	b.begin("<a>")
-	b.empty("<img>")
-	b.end("</a>")
-	b.text.WriteString("bold ")
-	b.keep("x<y", "`x&lt;y`")
-	b.end("</b>")
-	b.begin("<i>")
-	b.end("</i>")
-	b.text.WriteString(" & c")
-	m := b.done()
-	if got, want := m.elements.render(m.Text, escapeXML), "a <b><a><img></a>bold `x&lt;y`</b><i></i> &amp; c"; got != want {
+func TestBuildAndRender(t *testing.T) {
+	m := build([]piece{
+		{plain: "a "}, {kind: begin, bytes: "<b>", key: "b"}, {kind: begin, bytes: "<a>", key: "a"}, {kind: empty, bytes: "<img>"},
+		{kind: end, bytes: "</a>", key: "a"}, {plain: "bold "}, {kind: kept, bytes: "`x&lt;y`", plain: "x<y"}, {kind: begin, bytes: "<u>", key: "u"},
+		{kind: end, bytes: "</b>", key: "b"}, {kind: begin, bytes: "<i>", key: "i"}, {kind: end, bytes: "</i>", key: "i"}, {kind: end, bytes: "</s>", key: "s"},
+		{plain: " & c"},
+	}, false)
+	if got, want := m.elements.render(m.Text, escapeXML), "a <b><a><img></a>bold `x&lt;y`</b><u><i></i></s> &amp; c"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := strings.Join(describe([]markup.Text{m.Text}), ""), "a bold x<y & c [bold x<y] [] [x<y]! []"; got != want {
+	if got, want := strings.Join(describe([]markup.Text{m.Text}), ""), "a bold x<y & c [bold x<y] [] [x<y]! [] [] []"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for i := range m.Spans {
-		m.Spans[i].Range = m.Spans[0].Range
-		m.Spans[i].End = m.Spans[0].Start
+		m.Spans[i].Range = text.Range{}
 	}
-	if got, want := m.elements.render(m.Text, nil), "a <b></b><a><img></a>`x&lt;y`<i></i>bold x<y & c"; got != want {
+	if got, want := m.elements.render(m.Text, nil), "<b></b><a><img></a>`x&lt;y`<u><i></i></s>a bold x<y & c"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

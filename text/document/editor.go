@@ -36,7 +36,7 @@ type edit struct {
 // texts of e.src to e in order.
 func textFile(translate func(e *editor) error) func(*document) error {
 	return func(d *document) error {
-		src, w, err := decode(d)
+		src, w, err := decode(d, false)
 		if err != nil {
 			return err
 		}

@@ -23,57 +23,108 @@ type marked struct {
 // plain returns s as a text without elements.
 func plain(s string) marked { return marked{Text: markup.Text{Plain: s}} }
 
-// builder builds a text from the bytes of its format, from left to right.
-type builder struct {
-	text     strings.Builder
-	spans    []markup.Span
-	elements elements
-	open     []int // indices in spans of the elements that have begun
+// piece is a part of a text as a parser finds it, from left to right.
+type piece struct {
+	kind  pieceKind
+	bytes string // of the document
+	plain string // characters, or those of a kept element
+	key   string // of begin and end: an end belongs to the last begin with the same key
 }
 
-// begin begins an element, and end ends the one that began last.
-func (b *builder) begin(open string) {
-	b.open = append(b.open, len(b.spans))
-	b.add(markup.Span{Range: text.Range{Start: b.text.Len(), End: b.text.Len()}}, element{open: open})
+type pieceKind int8
+
+const (
+	characters pieceKind = iota
+	empty                // an element without text
+	kept                 // an element whose text is kept, and which has no elements
+	begin
+	end
+)
+
+// build returns the text of pieces. Each of begin and end that has no other end in the same element
+// is an empty element, or with keepUnpaired its bytes are kept text.
+func build(pieces []piece, keepUnpaired bool) marked {
+	pair(pieces, keepUnpaired)
+	var m marked
+	var b strings.Builder
+	var open []int // indices of the spans that have begun
+	for _, p := range pieces {
+		start := b.Len()
+		switch p.kind {
+		case characters:
+			b.WriteString(p.plain)
+			continue
+		case end:
+			i := open[len(open)-1]
+			open = open[:len(open)-1]
+			m.endElement(i, start, p.bytes)
+			continue
+		case begin:
+			open = append(open, len(m.Spans))
+		case kept:
+			b.WriteString(p.plain)
+		}
+		span := markup.Span{Range: text.Range{Start: start, End: b.Len()}, ID: len(m.elements), Keep: p.kind == kept && p.plain != ""}
+		m.Spans, m.elements = append(m.Spans, span), append(m.elements, element{open: p.bytes})
+	}
+	m.Plain = b.String()
+	return m
 }
 
-// end ends the element that began last. An element without text becomes an empty one with all
-// elements in it, so that they stay together.
-func (b *builder) end(close string) {
-	i := b.open[len(b.open)-1]
-	b.open = b.open[:len(b.open)-1]
-	s := &b.spans[i]
-	s.End = b.text.Len()
+// pair makes each begin and end without the other empty or kept. Nested deeper than maxDepth, they
+// count as without.
+func pair(pieces []piece, keepUnpaired bool) {
+	alone := func(p *piece) {
+		p.kind = empty
+		if keepUnpaired {
+			p.kind, p.plain = kept, p.bytes
+		}
+	}
+	var open []int
+	for i := range pieces {
+		p := &pieces[i]
+		switch p.kind {
+		case begin:
+			if len(open) == maxDepth {
+				alone(p)
+				break
+			}
+			open = append(open, i)
+		case end:
+			n := len(open) - 1
+			for n >= 0 && pieces[open[n]].key != p.key {
+				n--
+			}
+			if n < 0 {
+				alone(p)
+				break
+			}
+			for _, j := range open[n+1:] {
+				alone(&pieces[j])
+			}
+			open = open[:n]
+		}
+	}
+	for _, j := range open {
+		alone(&pieces[j])
+	}
+}
+
+// endElement ends the element of span i. One without text becomes an empty one with all elements in
+// it, so that they stay together.
+func (m *marked) endElement(i, end int, bytes string) {
+	s := &m.Spans[i]
+	s.End = end
 	if s.Start < s.End {
-		b.elements[s.ID].close = close
+		m.elements[s.ID].close = bytes
 		return
 	}
 	all := ""
-	for _, inner := range b.spans[i:] {
-		all += b.elements[inner.ID].open
+	for _, inner := range m.Spans[i:] {
+		all += m.elements[inner.ID].open
 	}
-	b.spans, b.elements = b.spans[:i+1], b.elements[:s.ID+1]
-	b.elements[s.ID].open = all + close
-}
-
-// empty adds an element without text.
-func (b *builder) empty(bytes string) { b.keep("", bytes) }
-
-// keep adds an element whose text is kept. Its bytes include the text.
-func (b *builder) keep(plain, bytes string) {
-	start := b.text.Len()
-	b.text.WriteString(plain)
-	b.add(markup.Span{Range: text.Range{Start: start, End: b.text.Len()}, Keep: plain != ""}, element{open: bytes})
-}
-
-func (b *builder) add(s markup.Span, e element) {
-	s.ID = len(b.elements)
-	b.spans, b.elements = append(b.spans, s), append(b.elements, e)
-}
-
-// done returns the text. All elements must have ended.
-func (b *builder) done() marked {
-	return marked{markup.Text{Plain: b.text.String(), Spans: b.spans}, b.elements}
+	m.Spans, m.elements = m.Spans[:i+1], m.elements[:s.ID+1]
+	m.elements[s.ID].open = all + bytes
 }
 
 // render returns t with the bytes of its elements. escape, if not nil, returns the bytes of text

@@ -17,8 +17,9 @@ const (
 )
 
 // decode returns the text of d in UTF-8 without a byte order mark, and a writer that converts UTF-8
-// to the encoding of d. The mark is already written to it.
-func decode(d *document) (string, io.Writer, error) {
+// to the encoding of d. The mark is already written to it. With latin1, text that is invalid
+// UTF-8 is ISO 8859-1.
+func decode(d *document, latin1 bool) (string, io.Writer, error) {
 	raw := make([]byte, d.size)
 	if _, err := d.in.ReadAt(raw, 0); err != nil && err != io.EOF {
 		return "", nil, fmt.Errorf("%s: %w", d.name, err)
@@ -32,7 +33,13 @@ func decode(d *document) (string, io.Writer, error) {
 			return "", nil, fmt.Errorf("%s: %w", d.name, err)
 		}
 	}
-	if i := invalidText(src); i >= 0 {
+	if i := invalidText(src); i >= 0 && src[i] != 0 && latin1 {
+		runes := make([]rune, len(src))
+		for i := range len(src) {
+			runes[i] = rune(src[i])
+		}
+		src, w = string(runes), latin1Writer{w}
+	} else if i >= 0 {
 		what := "invalid UTF-8; convert it to UTF-8, for example with iconv"
 		if src[i] == 0 {
 			what = "found a zero byte, expected text"
@@ -82,6 +89,20 @@ func byteOrder(s string) binary.ByteOrder {
 		return binary.BigEndian
 	}
 	return nil
+}
+
+// latin1Writer writes UTF-8 as ISO 8859-1, which must have its characters.
+type latin1Writer struct{ w io.Writer }
+
+func (l latin1Writer) Write(p []byte) (int, error) {
+	b := make([]byte, 0, len(p))
+	for _, r := range string(p) {
+		b = append(b, byte(r))
+	}
+	if _, err := l.w.Write(b); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // utf16Writer writes UTF-8 as UTF-16. Each write must be whole characters.

@@ -29,6 +29,8 @@ var formats = []format{
 	{"odp", []string{"odp", "otp", "odg", "otg"}, isODF("presentation"), translateODF},
 	{"ods", []string{"ods", "ots"}, isODF("spreadsheet"), translateODF},
 	{"txt", []string{"txt", "text"}, nil, textFile(translateTxt)},
+	{"properties", []string{"properties"}, nil, translatePropertiesFile},
+	{"json", []string{"json", "arb", "jsonl"}, nil, textFile(translateJSON)},
 }
 
 // headBytes is the number of bytes by which the content of a file is recognized.
