@@ -44,7 +44,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"text/sentencepiece/train", "text/internal/exact text/internal/heap text/internal/parallel text/internal/tally text/sentencepiece text/sentencepiece/internal/charsmap"},
 	{"text/split", "text"},
 	{"text/markup", "text text/script"},
-	{"text/document", "text text/markup text/split"},
+	{"text/document", "text text/markup text/script text/split"},
 	{"text/moses", "text/internal/rewrite"},
 	{"text/subword", "text text/internal/dropout text/internal/heap text/internal/varint text/moses"},
 	{"text/vocab", "text text/bpe text/sentencepiece text/subword"},

@@ -28,7 +28,7 @@ func translateString(name, src string, o Options, f func(markup.Text) markup.Tex
 
 // hard makes each text longer, with characters that formats give a meaning. Spans keep their text.
 func hard(t markup.Text) markup.Text {
-	return markup.Text{Plain: t.Plain + ` a < b && &lt; *a* _b_ "c" \d [e](f) 漢字 100% |g| # and so many words that no line could have been wrapped`, Spans: t.Spans}
+	return markup.Text{Plain: t.Plain + ` a < b && &lt; *a* _b_ "c" \d [e](f) 漢字 100% |g| # and so many words that no line could have been wrapped.`, Spans: t.Spans}
 }
 
 // describe returns the texts with their spans, for comparison.

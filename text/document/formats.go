@@ -29,6 +29,8 @@ var formats = []format{
 	{"odp", []string{"odp", "otp", "odg", "otg"}, isODF("presentation"), translateODF},
 	{"ods", []string{"ods", "ots"}, isODF("spreadsheet"), translateODF},
 	{"txt", []string{"txt", "text"}, nil, textFile(translateTxt)},
+	{"srt", []string{"srt"}, nil, textFile(translateSRT)},
+	{"vtt", []string{"vtt"}, isVTT, textFile(translateVTT)},
 	{"po", []string{"po", "pot"}, nil, textFile(translatePO)},
 	{"properties", []string{"properties"}, nil, translatePropertiesFile},
 	{"json", []string{"json", "arb", "jsonl"}, nil, textFile(translateJSON)},
