@@ -1,6 +1,5 @@
 // Package document translates the text of files that other programs wrote, and copies all other
-// bytes. It imports packages
-// text, markup and split, and the standard library.
+// bytes. It imports packages text, markup, script and split, and the standard library.
 //
 //	document.go  Translate
 //	formats.go   the table of formats, and how a file is recognized
@@ -9,8 +8,19 @@
 //	elements.go  inline elements: from bytes to spans and back
 //	encoding.go  text files in UTF-8 and UTF-16
 //	xml.go       XML as tokens with their bytes
-//	wrap.go      lines of paragraphs: joined before translation, wrapped after it
+//	tags.go      tags in strings and subtitles
+//	passage.go   plain text as passages: lines, or several wrapped ones as one
+//	wrap.go      lines, and where a translation is wrapped
+//	message.go   strings of programs: passages with tags
+//	plural.go    the forms of nouns of a language, by an expression of C
+//	divide.go    a text in parts of given lengths
 //	txt.go       plain text
+//	subtitles.go srt, vtt
+//	po.go        po
+//	properties.go  Java's properties
+//	json.go      JSON
+//	xliff.go     XLIFF 1.2 and 2
+//	tmx.go       TMX
 //	archive.go   documents that are zip archives of parts
 //	node.go      elements of XML as trees, with the names of their namespaces
 //	paragraph.go paragraphs of office formats: runs and objects as texts with spans, and back
@@ -22,7 +32,10 @@
 //   - text: a paragraph, cell, entry or the like, which is translated as a whole
 //   - element: inline formatting as the bytes of its format; in a markup.Text it is a span
 //   - edit: a range of a file that is replaced by the translations of one or more texts
+//   - passage: a paragraph of plain text
+//   - utterance: what one speaker says in a cue of subtitles
 //   - part: a file in the archive that a document is
+//   - fragment: a tag, or the text between tags
 //   - run: characters of one format in a paragraph of an office document
 //   - gap: what separates two texts of a paragraph, such as a tab or a line break
 //   - group: consecutive texts of a file that are translated in one call

@@ -171,10 +171,10 @@ func TestGroups(t *testing.T) {
 }
 
 func TestBuildAndRender(t *testing.T) {
-	m := build([]piece{
-		{plain: "a "}, {kind: begin, bytes: "<b>", key: "b"}, {kind: begin, bytes: "<a>", key: "a"}, {kind: empty, bytes: "<img>"},
-		{kind: end, bytes: "</a>", key: "a"}, {plain: "bold "}, {kind: kept, bytes: "`x&lt;y`", plain: "x<y"}, {kind: begin, bytes: "<u>", key: "u"},
-		{kind: end, bytes: "</b>", key: "b"}, {kind: begin, bytes: "<i>", key: "i"}, {kind: end, bytes: "</i>", key: "i"}, {kind: end, bytes: "</s>", key: "s"},
+	m := build([]fragment{
+		{plain: "a "}, {kind: openingTag, bytes: "<b>", key: "b"}, {kind: openingTag, bytes: "<a>", key: "a"}, {kind: emptyElement, bytes: "<img>"},
+		{kind: closingTag, bytes: "</a>", key: "a"}, {plain: "bold "}, {kind: keptElement, bytes: "`x&lt;y`", plain: "x<y"}, {kind: openingTag, bytes: "<u>", key: "u"},
+		{kind: closingTag, bytes: "</b>", key: "b"}, {kind: openingTag, bytes: "<i>", key: "i"}, {kind: closingTag, bytes: "</i>", key: "i"}, {kind: closingTag, bytes: "</s>", key: "s"},
 		{plain: " & c"},
 	}, false)
 	if got, want := m.elements.render(m.Text, escapeXML), "a <b><a><img></a>bold `x&lt;y`</b><u><i></i></s> &amp; c"; got != want {

@@ -23,76 +23,76 @@ type marked struct {
 // plain returns s as a text without elements.
 func plain(s string) marked { return marked{Text: markup.Text{Plain: s}} }
 
-// piece is a part of a text as a parser finds it, from left to right.
-type piece struct {
-	kind  pieceKind
+// fragment is a part of a text as a parser finds it, from left to right.
+type fragment struct {
+	kind  fragmentKind
 	bytes string // of the document
 	plain string // characters, or those of a kept element
-	key   string // of begin and end: an end belongs to the last begin with the same key
+	key   string // a closing tag belongs to the last opening one with the same key
 }
 
-type pieceKind int8
+type fragmentKind int8
 
 const (
-	characters pieceKind = iota
-	empty                // an element without text
-	kept                 // an element whose text is kept, and which has no elements
-	begin
-	end
+	plainText    fragmentKind = iota
+	emptyElement              // an element without text
+	keptElement               // an element whose text is kept, and which has no elements
+	openingTag
+	closingTag
 )
 
-// build returns the text of pieces. Each of begin and end that has no other end in the same element
-// is an empty element, or with keepUnpaired its bytes are kept text.
-func build(pieces []piece, keepUnpaired bool) marked {
-	pair(pieces, keepUnpaired)
+// build returns the text of fragments. An opening or closing tag without the other is an empty
+// element, or with keepUnpaired its bytes are kept text.
+func build(fragments []fragment, keepUnpaired bool) marked {
+	pair(fragments, keepUnpaired)
 	var m marked
 	var b strings.Builder
 	var open []int // indices of the spans that have begun
-	for _, p := range pieces {
+	for _, p := range fragments {
 		start := b.Len()
 		switch p.kind {
-		case characters:
+		case plainText:
 			b.WriteString(p.plain)
 			continue
-		case end:
+		case closingTag:
 			i := open[len(open)-1]
 			open = open[:len(open)-1]
 			m.endElement(i, start, p.bytes)
 			continue
-		case begin:
+		case openingTag:
 			open = append(open, len(m.Spans))
-		case kept:
+		case keptElement:
 			b.WriteString(p.plain)
 		}
-		span := markup.Span{Range: text.Range{Start: start, End: b.Len()}, ID: len(m.elements), Keep: p.kind == kept && p.plain != ""}
+		span := markup.Span{Range: text.Range{Start: start, End: b.Len()}, ID: len(m.elements), Keep: p.kind == keptElement && p.plain != ""}
 		m.Spans, m.elements = append(m.Spans, span), append(m.elements, element{open: p.bytes})
 	}
 	m.Plain = b.String()
 	return m
 }
 
-// pair makes each begin and end without the other empty or kept. Nested deeper than maxDepth, they
-// count as without.
-func pair(pieces []piece, keepUnpaired bool) {
-	alone := func(p *piece) {
-		p.kind = empty
+// pair makes each opening and closing tag without the other empty or kept, also those that are
+// nested deeper than maxDepth.
+func pair(fragments []fragment, keepUnpaired bool) {
+	alone := func(p *fragment) {
+		p.kind = emptyElement
 		if keepUnpaired {
-			p.kind, p.plain = kept, p.bytes
+			p.kind, p.plain = keptElement, p.bytes
 		}
 	}
 	var open []int
-	for i := range pieces {
-		p := &pieces[i]
+	for i := range fragments {
+		p := &fragments[i]
 		switch p.kind {
-		case begin:
+		case openingTag:
 			if len(open) == maxDepth {
 				alone(p)
 				break
 			}
 			open = append(open, i)
-		case end:
+		case closingTag:
 			n := len(open) - 1
-			for n >= 0 && pieces[open[n]].key != p.key {
+			for n >= 0 && fragments[open[n]].key != p.key {
 				n--
 			}
 			if n < 0 {
@@ -100,13 +100,13 @@ func pair(pieces []piece, keepUnpaired bool) {
 				break
 			}
 			for _, j := range open[n+1:] {
-				alone(&pieces[j])
+				alone(&fragments[j])
 			}
 			open = open[:n]
 		}
 	}
 	for _, j := range open {
-		alone(&pieces[j])
+		alone(&fragments[j])
 	}
 }
 

@@ -33,46 +33,89 @@ func (g *group) add(texts []markup.Text) (full bool) {
 }
 
 // translate returns the translations of all texts and empties the group. f receives the texts that
-// have a letter, without the white space at their ends.
+// have a letter, as their inner texts.
 func (g *group) translate(f Func) ([]markup.Text, error) {
 	results := slices.Clone(g.texts)
-	var trimmed []markup.Text
+	var inner []markup.Text
 	var indices []int
 	for i, t := range g.texts {
 		if hasWords(t) {
-			trimmed = append(trimmed, slice(t, bounds(t.Plain)))
-			indices = append(indices, i)
+			in, _, _ := innerText(t)
+			inner, indices = append(inner, in), append(indices, i)
 		}
 	}
 	*g = group{texts: g.texts[:0]}
-	if len(trimmed) == 0 {
+	if len(inner) == 0 {
 		return results, nil
 	}
-	translations, err := f(slices.Clone(trimmed))
+	translations, err := f(slices.Clone(inner))
 	if err != nil {
 		return nil, err
 	}
-	if len(translations) != len(trimmed) {
-		return nil, fmt.Errorf("found %d translations of %d texts", len(translations), len(trimmed))
+	if len(translations) != len(inner) {
+		return nil, fmt.Errorf("found %d translations of %d texts", len(translations), len(inner))
 	}
 	for n, i := range indices {
-		t := translations[n]
-		if equal(t, trimmed[n]) {
+		if equal(inner[n], translations[n]) {
 			continue
 		}
-		if err := check(trimmed[n], t); err != nil {
+		if err := check(inner[n], translations[n]); err != nil {
 			return nil, err
 		}
-		plain := results[i].Plain
-		within := bounds(plain)
-		spans := slices.Clone(t.Spans)
-		for j := range spans {
-			spans[j].Start += within.Start
-			spans[j].End += within.Start
-		}
-		results[i] = markup.Text{Plain: plain[:within.Start] + t.Plain + plain[within.End:], Spans: spans}
+		results[i] = outerText(results[i], translations[n])
 	}
 	return results, nil
+}
+
+// innerText returns t without the white space at its ends, the elements there without text, and the
+// elements around all of it. These are the first spans and the last ones of t.
+func innerText(t markup.Text) (inner markup.Text, first, last int) {
+	r := bounds(t.Plain)
+	last = len(t.Spans)
+	for first < last {
+		s := t.Spans[first]
+		if s.End > r.Start && !(s.Start <= r.Start && s.End >= r.End && !s.Keep) {
+			break
+		}
+		first++
+	}
+	for last > first && t.Spans[last-1].Start >= r.End {
+		last--
+	}
+	inner.Plain = t.Plain[r.Start:r.End]
+	for _, s := range t.Spans[first:last] {
+		s.Start = min(max(s.Start, r.Start), r.End) - r.Start
+		s.End = min(max(s.End, r.Start), r.End) - r.Start
+		inner.Spans = append(inner.Spans, s)
+	}
+	return inner, first, last
+}
+
+// outerText returns the translation of t with that of its inner text.
+func outerText(t, inner markup.Text) markup.Text {
+	r := bounds(t.Plain)
+	_, first, last := innerText(t)
+	out := markup.Text{Plain: t.Plain[:r.Start] + inner.Plain + t.Plain[r.End:]}
+	moved := func(at int) int { // an offset of t
+		if at >= r.End {
+			at += len(out.Plain) - len(t.Plain)
+		}
+		return at
+	}
+	for _, s := range t.Spans[:first] {
+		s.Start, s.End = min(s.Start, r.Start), moved(s.End)
+		out.Spans = append(out.Spans, s)
+	}
+	for _, s := range inner.Spans {
+		s.Start += r.Start
+		s.End += r.Start
+		out.Spans = append(out.Spans, s)
+	}
+	for _, s := range t.Spans[last:] {
+		s.Start, s.End = moved(s.Start), moved(s.End)
+		out.Spans = append(out.Spans, s)
+	}
+	return out
 }
 
 // hasWords reports whether t has a letter that is not in a kept span.
@@ -93,16 +136,6 @@ func hasWords(t markup.Text) bool {
 func bounds(s string) text.Range {
 	start := len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
 	return text.Range{Start: start, End: max(start, len(strings.TrimRightFunc(s, unicode.IsSpace)))}
-}
-
-// slice returns the part r of t. Spans are cut at its ends.
-func slice(t markup.Text, r text.Range) markup.Text {
-	spans := slices.Clone(t.Spans)
-	for i := range spans {
-		spans[i].Start = min(max(spans[i].Start, r.Start), r.End) - r.Start
-		spans[i].End = min(max(spans[i].End, r.Start), r.End) - r.Start
-	}
-	return markup.Text{Plain: t.Plain[r.Start:r.End], Spans: spans}
 }
 
 // equal reports whether a and b have the same text and spans.

@@ -76,7 +76,8 @@ func (s *jsonScanner) value(depth int, copied bool) error {
 		return s.list(']', func() error { return s.value(depth+1, copied) })
 	case '"':
 		start, value, err := s.string()
-		if err != nil || copied || strings.Contains(value, string(utf8.RuneError)) { // also half a surrogate pair
+		// RuneError is also half of a surrogate pair, which UTF-8 cannot express.
+		if err != nil || copied || strings.Contains(value, string(utf8.RuneError)) {
 			return err
 		}
 		return s.message(start, s.at, value, s.encode)

@@ -95,7 +95,7 @@ func (e *pluralExpression) eval() (int, error) {
 	return v, err
 }
 
-// take skips an operator, the first of which e.rest begins with.
+// take skips and returns the first of operators that e.rest begins with, or returns "".
 func (e *pluralExpression) take(operators ...string) string {
 	e.rest = strings.TrimLeft(e.rest, " \t")
 	for _, o := range operators {

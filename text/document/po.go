@@ -193,8 +193,8 @@ func (p *poFile) quote(keyword, s string) string {
 	return keyword + " " + strings.Join(rows, p.eol)
 }
 
-// translate makes an edit of a message. Its translation is fuzzy if e.Review, or if the arguments of
-// a format string differ from those of the message, so that no program uses it.
+// translate makes an edit of a message. Its translation is fuzzy with Review, or if the arguments
+// of a format string differ from those of the message, so that no program uses it.
 func (p *poFile) translate(m poEntry) error {
 	messages := []message{newMessage(m.id), newMessage(m.plural)}
 	n := len(messages[0].texts)
@@ -287,9 +287,7 @@ func (p *poFile) header(m poEntry) error {
 	if fields == old {
 		return nil
 	}
-	return p.edit(edit{start: m.start, end: m.end, always: true, write: func([]markup.Text) (string, error) {
-		return p.comments(m, false) + fields, nil
-	}})
+	return p.put(m.start, m.end, p.comments(m, false)+fields)
 }
 
 // pluralField matches the field of a header with the forms of plurals.

@@ -25,8 +25,8 @@ const (
 // cueTiming matches the line before the text of a cue, in SubRip and WebVTT.
 var cueTiming = regexp.MustCompile(`^\s*(?:(\d+):)?(\d\d?):(\d\d)[.,:](\d{1,3})\s*-->\s*(?:(\d+):)?(\d\d?):(\d\d)[.,:](\d{1,3})(?:\s|$)`)
 
-// utterance is what is said in a cue: its lines, or one of two speakers' lines that begin with a
-// dash. Its text is without the elements around all of it.
+// utterance is the lines of a cue, or of one of its speakers if those begin with a dash. Its text
+// is without the elements around all of it.
 type utterance struct {
 	text.Range         // in the source
 	from, to       int // milliseconds

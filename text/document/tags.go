@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	// tagPattern matches the tags that programs put into strings, also the numbered ones of i18next.
+	// tagPattern matches the tags in strings of programs, also the numbered ones of i18next.
 	tagPattern = regexp.MustCompile(`</?[A-Za-z0-9][^<>]*>`)
 
 	// cueTagPattern adds the settings of subtitles, as {\an8}.
@@ -16,14 +16,14 @@ var (
 	voidTag = regexp.MustCompile(`^<(?i:br|hr|img|wbr|input)\b|/>$`)
 )
 
-// tags returns s with the matches of pattern as pieces. unescape, if not nil, returns the characters
-// of the text between them.
-func tags(s string, pattern *regexp.Regexp, unescape func(string) string) (pieces []piece) {
+// tags returns s with the matches of pattern as fragments. unescape, if not nil, returns the
+// characters of the text between them.
+func tags(s string, pattern *regexp.Regexp, unescape func(string) string) (fragments []fragment) {
 	add := func(s string) {
 		if s != "" && unescape != nil {
-			pieces = append(pieces, piece{bytes: s, plain: unescape(s)})
+			fragments = append(fragments, fragment{bytes: s, plain: unescape(s)})
 		} else if s != "" {
-			pieces = append(pieces, piece{bytes: s, plain: s})
+			fragments = append(fragments, fragment{bytes: s, plain: s})
 		}
 	}
 	at := 0
@@ -35,15 +35,15 @@ func tags(s string, pattern *regexp.Regexp, unescape func(string) string) (piece
 		if i := strings.IndexAny(name, " \t\r\n."); i >= 0 {
 			name = name[:i]
 		}
-		p := piece{kind: begin, bytes: tag, key: strings.ToLower(name)}
+		p := fragment{kind: openingTag, bytes: tag, key: strings.ToLower(name)}
 		switch {
 		case tag[0] == '{' || voidTag.MatchString(tag):
-			p.kind = empty
+			p.kind = emptyElement
 		case isEnd:
-			p.kind = end
+			p.kind = closingTag
 		}
-		pieces = append(pieces, p)
+		fragments = append(fragments, p)
 	}
 	add(s[at:])
-	return pieces
+	return fragments
 }

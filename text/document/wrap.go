@@ -37,13 +37,12 @@ func lines(s string) iter.Seq[text.Range] {
 // glued, if not nil, returns true.
 func wrap(t markup.Text, width int, glued func(word string) bool) markup.Text {
 	b := []byte(t.Plain)
-	kept := func(i int) bool {
-		for _, s := range t.Spans {
-			if s.Keep && s.Start <= i && i < s.End {
-				return true
-			}
+	spans := t.Spans
+	kept := func(i int) bool { // for ascending i
+		for len(spans) > 0 && (!spans[0].Keep || spans[0].End <= i) {
+			spans = spans[1:]
 		}
-		return false
+		return len(spans) > 0 && spans[0].Start <= i
 	}
 	lineStart, space := 0, -1 // the last space of the line that can be a line break
 	for i := 0; i <= len(b); i++ {
