@@ -26,6 +26,7 @@
 //	paragraph.go paragraphs of office formats: runs and objects as texts with spans, and back
 //	office.go    docx, pptx, xlsx
 //	odf.go       odt, odp, ods
+//	epub.go      e-books
 //
 // # Terms
 //

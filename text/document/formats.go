@@ -27,6 +27,7 @@ var formats = []format{
 	{"xlsx", []string{"xlsx", "xlsm", "xltx", "xltm"}, nil, translateOffice},
 	{"odt", []string{"odt", "ott"}, isODF("text"), translateODF},
 	{"odp", []string{"odp", "otp", "odg", "otg"}, isODF("presentation"), translateODF},
+	{"epub", []string{"epub"}, func(head string) bool { return hasMimetype(head, "application/epub+zip") }, translateEPUB},
 	{"ods", []string{"ods", "ots"}, isODF("spreadsheet"), translateODF},
 	{"txt", []string{"txt", "text"}, nil, textFile(translateTxt)},
 	{"srt", []string{"srt"}, nil, textFile(translateSRT)},
