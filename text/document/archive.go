@@ -57,7 +57,7 @@ func openArchive(d *document) (*archive, error) {
 		}
 		seen[name] = true
 	}
-	return &archive{d, r, maxFileBytes}, nil
+	return &archive{d, r, MaxBytes}, nil
 }
 
 // partName returns the name of a part with slashes. Some programs write backslashes.
@@ -67,7 +67,7 @@ func partName(f *zip.File) string { return strings.ReplaceAll(f.Name, `\`, "/") 
 func (a *archive) read(f *zip.File) ([]byte, error) {
 	n := f.UncompressedSize64
 	if n > a.left {
-		return nil, fmt.Errorf("%s: part %.80q needs %d bytes, limit %d for all parts", a.name, f.Name, n, maxFileBytes)
+		return nil, fmt.Errorf("%s: part %.80q needs %d bytes, limit %d for all parts", a.name, f.Name, n, MaxBytes)
 	}
 	if n > minPartBytes && n/maxGrowth > f.CompressedSize64 {
 		return nil, fmt.Errorf("%s: part %.80q grows from %d to %d bytes, limit %d times", a.name, f.Name, f.CompressedSize64, n, maxGrowth)

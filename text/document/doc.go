@@ -15,6 +15,10 @@
 //	plural.go    the forms of nouns of a language, by an expression of C
 //	divide.go    a text in parts of given lengths
 //	txt.go       plain text
+//	bilingual.go the texts of a document with their translations, as columns or XLIFF
+//	html.go      HTML, by package markup
+//	markdown.go  blocks of Markdown
+//	inlines.go   inline elements of Markdown
 //	subtitles.go srt, vtt
 //	po.go        po
 //	properties.go  Java's properties

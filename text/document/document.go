@@ -30,11 +30,13 @@ type Options struct {
 	Bilingual string
 }
 
+// MaxBytes is the size limit of a document. Of an archive it is also that of all parts together.
+const MaxBytes = 256 << 20
+
 // Limits of a document. A file that exceeds one is an error.
 const (
-	maxFileBytes = 256 << 20 // of a file, or of all files in an archive
-	maxTextBytes = 1 << 20   // of a text
-	maxDepth     = 256       // of nested elements, lists or objects
+	maxTextBytes = 1 << 20 // of a text
+	maxDepth     = 256     // of nested elements, lists or objects
 )
 
 // Translate reads the document of size bytes from in, and writes it to w with the texts that f
@@ -46,14 +48,18 @@ const (
 // longer text. name is the name of the document in errors, and its extension says the format if the
 // content does not. Errors of the document name it and the line.
 func Translate(w io.Writer, name string, in io.ReaderAt, size int64, o Options, f Func) error {
-	if size > maxFileBytes {
-		return fmt.Errorf("%s: %d bytes, limit %d", name, size, int64(maxFileBytes))
+	if size > MaxBytes {
+		return fmt.Errorf("%s: %d bytes, limit %d", name, size, int64(MaxBytes))
 	}
 	format, err := formatOf(name, in, size, o.Format)
 	if err != nil {
 		return err
 	}
-	return format.translate(&document{name, in, size, w, o, f})
+	d := document{name, in, size, w, o, f}
+	if o.Bilingual != "" {
+		return translateBilingual(d, format.translate)
+	}
+	return format.translate(&d)
 }
 
 // document is the input of a format, and the output.

@@ -133,7 +133,7 @@ func TestUTF16(t *testing.T) {
 func TestLimits(t *testing.T) {
 	fails(t, "a.txt", "one\n\n"+strings.Repeat("a", maxTextBytes+1), "a.txt:3: text of 1048577 bytes, limit 1048576")
 	fails(t, "a.unknown", "text", "a.unknown: unknown format; name one of ")
-	if err := Translate(nil, "a.txt", nil, maxFileBytes+1, Options{}, nil); err == nil {
+	if err := Translate(nil, "a.txt", nil, MaxBytes+1, Options{}, nil); err == nil {
 		t.Error("no error for a large file")
 	}
 }

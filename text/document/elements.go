@@ -130,6 +130,10 @@ func (m *marked) endElement(i, end int, bytes string) {
 // render returns t with the bytes of its elements. escape, if not nil, returns the bytes of text
 // between them.
 func (es elements) render(t markup.Text, escape func(string) string) string {
+	return render(t, func(id int) element { return es[id] }, escape)
+}
+
+func render(t markup.Text, elementOf func(id int) element, escape func(string) string) string {
 	var b strings.Builder
 	at := 0
 	var open []markup.Span
@@ -146,19 +150,19 @@ func (es elements) render(t markup.Text, escape func(string) string) string {
 			}
 			at = end
 			for len(open) > 0 && open[len(open)-1].End <= at {
-				b.WriteString(es[open[len(open)-1].ID].close)
+				b.WriteString(elementOf(open[len(open)-1].ID).close)
 				open = open[:len(open)-1]
 			}
 		}
 	}
 	for _, s := range t.Spans {
 		advance(s.Start)
-		b.WriteString(es[s.ID].open)
+		b.WriteString(elementOf(s.ID).open)
 		switch {
 		case s.Keep:
 			at = s.End
 		case s.Start == s.End: // its text may be gone
-			b.WriteString(es[s.ID].close)
+			b.WriteString(elementOf(s.ID).close)
 		default:
 			open = append(open, s)
 		}

@@ -6,8 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"tfm/text/markup"
 )
 
 // translateEPUB translates the pages of an e-book (EPUB 2 and 3), its title and description, and
@@ -81,28 +79,4 @@ func translateNamed(names ...string) func(*editor) error {
 			return p.edit(e, n, p.leaf(e, n))
 		})
 	}
-}
-
-// translateXHTML translates a page.
-func translateXHTML(d *document) error {
-	src, w, err := decode(d, false)
-	if err != nil {
-		return err
-	}
-	doc, err := markup.ReadXML(src)
-	if err != nil {
-		return fmt.Errorf("%s: %w", d.name, err)
-	}
-	var g group
-	var results []markup.Text
-	for i, t := range doc.Texts {
-		if g.add([]markup.Text{t}) || i == len(doc.Texts)-1 {
-			translations, err := g.translate(d.f)
-			if err != nil {
-				return err
-			}
-			results = append(results, translations...)
-		}
-	}
-	return doc.Write(w, results, d.To)
 }

@@ -14,7 +14,7 @@ import (
 // Limits of a group, which is full when it exceeds one.
 const (
 	maxGroupBytes = 64 << 10
-	maxGroupTexts = 1024
+	maxGroupTexts = 256
 )
 
 // group holds texts until they are translated together.
