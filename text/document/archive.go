@@ -225,9 +225,12 @@ func oleKind(d *document) string {
 	return "a file of Office 97 to 2003; save it in a newer format"
 }
 
+// zipMagic begins the first part of a zip archive.
+const zipMagic = "PK\x03\x04"
+
 // hasMimetype reports whether an archive begins with a part mimetype that begins with a type, as
 // OpenDocument and EPUB have.
 func hasMimetype(head, mimetype string) bool {
 	const name = "mimetype"
-	return len(head) > 38 && head[:4] == "PK\x03\x04" && head[30:38] == name && strings.HasPrefix(strings.TrimPrefix(head[30:], name), mimetype)
+	return len(head) > 38 && strings.HasPrefix(head, zipMagic) && head[30:38] == name && strings.HasPrefix(strings.TrimPrefix(head[30:], name), mimetype)
 }

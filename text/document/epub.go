@@ -80,3 +80,6 @@ func translateNamed(names ...string) func(*editor) error {
 		})
 	}
 }
+
+// isEPUB reports whether a file begins as an e-book.
+func isEPUB(head string) bool { return hasMimetype(head, "application/epub+zip") }

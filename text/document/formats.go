@@ -22,13 +22,13 @@ type format struct {
 
 // formats lists the formats. Of several whose is returns true, the first is taken.
 var formats = []format{
-	{"docx", []string{"docx", "docm", "dotx", "dotm"}, nil, translateOffice},
-	{"pptx", []string{"pptx", "pptm", "ppsx", "ppsm", "potx", "potm"}, nil, translateOffice},
-	{"xlsx", []string{"xlsx", "xlsm", "xltx", "xltm"}, nil, translateOffice},
+	{"docx", []string{"docx", "docm", "dotx", "dotm", "doc", "dot"}, isOffice("word/"), translateOffice},
+	{"pptx", []string{"pptx", "pptm", "ppsx", "ppsm", "potx", "potm", "ppt", "pps"}, isOffice("ppt/"), translateOffice},
+	{"xlsx", []string{"xlsx", "xlsm", "xltx", "xltm", "xls"}, isOffice("xl/"), translateOffice},
 	{"odt", []string{"odt", "ott"}, isODF("text"), translateODF},
 	{"odp", []string{"odp", "otp", "odg", "otg"}, isODF("presentation"), translateODF},
-	{"epub", []string{"epub"}, func(head string) bool { return hasMimetype(head, "application/epub+zip") }, translateEPUB},
 	{"ods", []string{"ods", "ots"}, isODF("spreadsheet"), translateODF},
+	{"epub", []string{"epub"}, isEPUB, translateEPUB},
 	{"txt", []string{"txt", "text"}, nil, textFile(translateTxt)},
 	{"xhtml", []string{"xhtml"}, isXHTML, translateXHTML},
 	{"html", []string{"html", "htm"}, isHTML, translateHTML},

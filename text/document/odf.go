@@ -185,6 +185,7 @@ func (o *odfPart) content(p *paragraph, nodes []*node, format runFormat, space *
 		case "text:soft-page-break": // It belongs to the text that is replaced.
 		case "text:tab", "text:line-break":
 			formatted(gap, all)
+			content[len(content)-1].soft = c.name == "text:line-break"
 			*space = false
 		case "text:a", "text:meta":
 			content = append(content, o.container(c, c.inner, o.content(p, c.nodes, format, space)))

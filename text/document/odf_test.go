@@ -33,7 +33,7 @@ func TestODF(t *testing.T) {
 		{"A " + span("B1", "bold") + " word.", []string{"A bold word. [bold]"}},
 		{"Typed " + span("R1", "in ") + span("B1", "two") + span("B2", "s") + span("R1", "essions"), []string{"Typed in twosessions [twos]"}},
 		{"A " + span("Emphasis", "very "+span("B1", "bold")) + " word.", []string{"A very bold word. [very] [bold]"}},
-		{"Name<text:tab/>Value<text:line-break/>next", []string{"Name", "Value", "next"}},
+		{"Name<text:tab/>Value<text:line-break/>Next", []string{"Name", "Value", "Next"}},
 		{`A note<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>is below</text:p></text:note-body></text:note> here`,
 			[]string{"is below", "A note here []"}},
 		{`A <text:a xlink:href="x">link</text:a>.`, []string{"A link. [link]"}},

@@ -205,7 +205,7 @@ func (o *officePart) content(p *paragraph, nodes []*node) (content []inline) {
 			field.keep = true
 			content = append(content, field)
 		case "a:br":
-			content = append(content, inline{kind: gap, open: all})
+			content = append(content, inline{kind: gap, open: all, soft: true})
 		default:
 			kind, key := object, ""
 			if start, ok := strings.CutSuffix(c.name, "Start"); ok {
@@ -284,7 +284,8 @@ func (o *officePart) run(p *paragraph, n *node) (content []inline) {
 		case "w:noBreakHyphen":
 			content = append(content, inline{text: noBreakHyphen, format: format})
 		case "w:tab", "w:ptab", "w:br", "w:cr":
-			content = append(content, inline{kind: gap, open: alone()})
+			soft := c.name == "w:br" && c.attr("w:type") == ""
+			content = append(content, inline{kind: gap, open: alone(), soft: soft})
 		case "w:instrText":
 			content = append(content, inline{kind: object, open: alone(), instruction: c.content()})
 		case "w:fldChar":
@@ -408,4 +409,11 @@ func escapeCell(plain string, start, end int) string {
 		}
 	}
 	return escapeXML(b.String())
+}
+
+// isOffice reports whether a file begins with parts of Office Open XML and with some in a folder.
+func isOffice(folder string) func(string) bool {
+	return func(head string) bool {
+		return strings.HasPrefix(head, zipMagic) && strings.Contains(head, "_rels/") && strings.Contains(head, folder)
+	}
 }

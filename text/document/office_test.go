@@ -42,8 +42,9 @@ func TestWord(t *testing.T) {
 		{r(`<w:lang w:val="en-GB"/>`, "No ") + `<w:proofErr w:type="spellStart"/>` + r("", "difference"), []string{"No difference"}},
 		{r("", "A very ") + r("<w:b/>", "bold") + r("<w:i/>", " ") + r("<w:b/>", "gap") + r("", " here."), []string{"A very bold gap here. [bold gap]"}},
 		{"<w:r><w:t> trimmed\ntext </w:t></w:r>", []string{"trimmed text"}},
-		{`<w:r><w:t>Name</w:t><w:tab/><w:t>Value</w:t><w:br/><w:t>e</w:t><w:noBreakHyphen/><w:t>mail</w:t><w:softHyphen/><w:t>box</w:t></w:r>`,
-			[]string{"Name", "Value", "e\u2011mailbox"}},
+		{`<w:r><w:t>Name</w:t><w:tab/><w:t>Value</w:t><w:br/><w:t>E</w:t><w:noBreakHyphen/><w:t>mail</w:t><w:softHyphen/><w:t>box</w:t></w:r>`,
+			[]string{"Name", "Value", "E\u2011mailbox"}},
+		{`<w:r><w:t>A title over</w:t><w:br/><w:t>two lines</w:t></w:r>`, []string{"A title over two lines []"}},
 		{r("", "A note") + `<w:r><w:footnoteReference w:id="1"/></w:r>` + r("", " here"), []string{"A note here []"}},
 		{r("", "A ") + `<w:hyperlink r:id="a">` + r("<w:u/>", "link") + "</w:hyperlink>" + r("", "."), []string{"A link. [link]"}},
 		{`<w:hyperlink>` + r("", "Heading") + "<w:r><w:tab/></w:r>" + r("", "12") + "</w:hyperlink>", []string{"Heading"}},
@@ -112,9 +113,9 @@ func TestOfficeLanguage(t *testing.T) {
 func TestDrawing(t *testing.T) {
 	const a = `xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"`
 	checkDocument(t, "a.pptx", zipOf(t, "ppt/slides/slide1.xml", `<p:sld `+a+`><p:cNvPr id="1" descr="A picture"/><a:p><a:pPr/><a:r><a:t>Slide </a:t></a:r>`+
-		`<a:fld type="slidenum"><a:rPr/><a:t>No. 1</a:t></a:fld><a:r><a:rPr><a:hlinkClick/></a:rPr><a:t> linked</a:t></a:r><a:br/><a:r><a:t>end</a:t></a:r><a:endParaRPr/></a:p></p:sld>`,
+		`<a:fld type="slidenum"><a:rPr/><a:t>No. 1</a:t></a:fld><a:r><a:rPr><a:hlinkClick/></a:rPr><a:t> linked</a:t></a:r><a:br/><a:r><a:t>End</a:t></a:r><a:endParaRPr/></a:p></p:sld>`,
 		"ppt/charts/chart1.xml", `<c:chart `+a+`><c:strCache><c:ptCount val="1"/><c:pt idx="0"><c:v>A series</c:v></c:pt></c:strCache><c:numCache><c:pt><c:v>a1</c:v></c:pt></c:numCache></c:chart>`),
-		"A picture", "Slide No. 1 linked [Slide] [No. 1]!", "end", "A series")
+		"A picture", "Slide No. 1 linked [Slide] [No. 1]!", "End", "A series")
 }
 
 // Strings of sheets are texts, but not those that formulas name.

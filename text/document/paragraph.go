@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"tfm/text"
 	"tfm/text/markup"
@@ -18,6 +19,7 @@ type inline struct {
 	close  []piece // of an element
 	nodes  []inline
 	keep   bool // the text of an element is copied
+	soft   bool // a gap that is a line break, which may be in a sentence
 
 	key         string // of begin, separate and end of a range
 	instruction string // of an object in a field
@@ -237,11 +239,24 @@ func (p *paragraph) merge(nodes []inline) (merged []inline) {
 		}
 	}
 	for i, n := range merged {
+		if n.soft && i > 0 && i < len(merged)-1 && runsOn(plainOf(merged[i-1:i]), plainOf(merged[i+1:i+2])) {
+			merged[i].kind = object
+			if before := &merged[i-1]; before.kind == chars && !strings.HasSuffix(before.text, " ") {
+				before.text += " "
+			}
+		}
 		if n.kind == chars && n.text != " " && text.IsBlank(n.text) && len(merged) > 1 {
 			merged[i] = inline{kind: gap, open: p.bytes(merged[i : i+1])}
 		}
 	}
 	return merged
+}
+
+// runsOn reports whether a sentence seems to continue after a line break.
+func runsOn(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(before, " "))
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, " "))
+	return (last == ',' || unicode.IsLetter(last) || unicode.IsDigit(last)) && unicode.IsLower(first)
 }
 
 // hasGap reports whether a text ends at n or in it.
