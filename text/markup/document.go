@@ -56,9 +56,9 @@ type item struct {
 type kindOfItem uint8
 
 const (
-	openItem  kindOfItem = iota
-	closeItem            //
-	wholeItem            // without text, or with text that is kept
+	openItem kindOfItem = iota
+	closeItem
+	wholeItem // without text, or with text that is kept
 )
 
 // value is an attribute whose value is translated, or names the language.
@@ -449,7 +449,14 @@ func (b *builder) endRun() {
 		t.run.End -= len(e.source(b)) - len(strings.TrimRight(e.source(b), whiteSpace))
 	}
 	t.build(events, lo, hi)
-	b.texts = append(b.texts, Text{Plain: string(t.plain), Spans: t.spans})
+	plain := strings.TrimRight(string(t.plain), whiteSpace)
+	n := len(plain) - len(strings.TrimLeft(plain, whiteSpace))
+	plain = plain[n:]
+	for i := range t.spans {
+		s := &t.spans[i]
+		s.Start, s.End = min(max(s.Start-n, 0), len(plain)), min(max(s.End-n, 0), len(plain))
+	}
+	b.texts = append(b.texts, Text{Plain: plain, Spans: t.spans})
 	b.runs = append(b.runs, t.run)
 }
 
@@ -460,7 +467,7 @@ func (e *event) source(b *builder) string { return b.src[e.Start:e.End] }
 func isEdge(e *event, pair int) bool {
 	switch e.kind {
 	case textEvent:
-		return !e.keep && strings.Trim(e.plain, whiteSpace) == ""
+		return strings.Trim(e.plain, whiteSpace) == ""
 	case openEvent, closeEvent:
 		return pair < 0
 	}

@@ -201,6 +201,14 @@ func (p *htmlParser) popUntil(names ...string) {
 	}
 }
 
+// pop ends the elements from the one at an index, and the text if one is a block.
+func (p *htmlParser) pop(i int) {
+	if slices.ContainsFunc(p.open[i:], func(e *element) bool { return e.class&block != 0 }) {
+		p.event(event{kind: breakEvent})
+	}
+	p.open = p.open[:i]
+}
+
 // start processes a start tag.
 func (p *htmlParser) start(t token) {
 	if t.name == "image" {
@@ -246,7 +254,7 @@ func (p *htmlParser) start(t token) {
 		}
 	case t.name == "button":
 		if i := p.inScope("button"); i >= 0 {
-			p.open = p.open[:i]
+			p.pop(i)
 		}
 	case t.name == "a":
 		if a := p.lastFormatting("a"); a >= 0 {
@@ -309,6 +317,10 @@ func (p *htmlParser) end(t token) {
 	if p.endInTable(t) {
 		return
 	}
+	if p.inSelect() >= 0 && !slices.Contains([]string{"select", "option", "optgroup", "script", "template"}, t.name) {
+		p.point(t, p.keep())
+		return
+	}
 	keep, before := p.keep(), p.open
 	closed := -1 // index of the element that t ends
 	c := classes[t.name]
@@ -358,7 +370,7 @@ func (p *htmlParser) end(t token) {
 		p.point(t, keep)
 		return
 	}
-	p.open = p.open[:closed]
+	p.pop(closed)
 	p.close(t, before[closed])
 }
 
@@ -452,7 +464,7 @@ func (p *htmlParser) endFormatting(name string) (ended *element) {
 			furthest++
 		}
 		if furthest == len(p.open) {
-			p.open = p.open[:at]
+			p.pop(at)
 			remove(&p.formatting, e)
 			return ended
 		}
@@ -559,10 +571,15 @@ func (p *htmlParser) endInTable(t token) bool {
 	return true
 }
 
+// inSelect returns the index of the select element that tags are in, or -1.
+func (p *htmlParser) inSelect() int {
+	return p.find(named("select"), func(e *element) bool { return !named("option", "optgroup")(e) })
+}
+
 // startInSelect processes a start tag within a select element, which has few. It returns false if t
 // is not within one.
 func (p *htmlParser) startInSelect(t *token) bool {
-	i := p.find(named("select"), func(e *element) bool { return !named("option", "optgroup")(e) })
+	i := p.inSelect()
 	if i < 0 {
 		return false
 	}
@@ -584,7 +601,7 @@ func (p *htmlParser) startInSelect(t *token) bool {
 		p.close(*t, e)
 		return true
 	case "input", "textarea", "keygen":
-		p.open = p.open[:i]
+		p.pop(i)
 		return false
 	}
 	if classes[t.name]&tablePart != 0 || t.name == "table" {

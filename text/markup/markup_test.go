@@ -159,7 +159,7 @@ func checkDocument(t *testing.T, s string, read func(string) (*Document, error))
 	for i, x := range d.Texts {
 		checkText(t, x)
 		translation, links, kept := reversed(x)
-		placed[i] = x.Place(translation, links, kept)
+		placed[i] = x.Place(translation, Alignment{Links: links, Kept: kept})
 		checkText(t, placed[i])
 		scattered[i] = Text{Plain: translation, Spans: slices.Clone(placed[i].Spans)}
 		k := 0

@@ -11,13 +11,26 @@ import (
 	"tfm/text"
 )
 
-// Link says that a token of a translation translates a token of the text. The links of a target
-// token may be the weights of attention.
+// Alignment says how a text and its translation correspond.
+type Alignment struct {
+	// Links are those of tokens, hard or soft. Their ranges may have white space.
+	Links []Link
+
+	// Gaps are the white space between the sentences, in order; its ranges may be empty. Weight
+	// is ignored.
+	Gaps []Link
+
+	// Kept are the ranges of the translation, in order, for those spans of the text that are
+	// kept, in theirs.
+	Kept []text.Range
+}
+
+// Link says that a token of a translation translates a token of the text.
 type Link struct {
 	Source, Target text.Range
 
-	// Weight is compared with those of the other links of the target token. It is at most
-	// MaxWeight.
+	// Weight is compared with those of the other links of the target token, for example that of
+	// attention. It is at most MaxWeight.
 	Weight int
 }
 
@@ -28,16 +41,12 @@ const MaxWeight = 1 << 12
 // enclose. Each span is there once, within the span that it is within in s, so that they are well
 // nested; none begins or ends in a word.
 //
-// links are those of tokens. A link of white space, or of an empty range, says where the gap
-// between two sentences is. kept are the ranges of target, in order, for those spans of s that are
-// kept, in theirs.
-//
 // Of the words that translate a span, which may be apart, the range has those for which most words
 // are right: it maximizes the sum over its words of the share of its links from the span's words,
 // minus one half. Words that are the same in both, such as names and numbers, are linked to each
 // other. An empty span stays beside the word that it is beside, the next one if it is beside none.
-func (s Text) Place(target string, links []Link, kept []text.Range) Text {
-	p := newPlacer(s, target, links, kept)
+func (s Text) Place(target string, a Alignment) Text {
+	p := newPlacer(s, target, a)
 	p.children(-1, text.Range{Start: 0, End: len(target)})
 	out := Text{Plain: target}
 	p.collect(-1, &out.Spans)
@@ -55,7 +64,7 @@ type placer struct {
 	target      []unit
 	targets     [][]cell // of each source unit
 	total       []int    // of each target unit: sum of its weights
-	gaps        []Link   // sorted
+	gaps        []Link
 	parent      []int    // of each span: the span around it, or -1
 	inner       [][]int  // of span i-1: those within it
 	gains       [][]cell // of each span: gain of target units, sorted
@@ -64,7 +73,7 @@ type placer struct {
 	value       []int // scratch, of each target unit
 }
 
-func newPlacer(s Text, target string, links []Link, kept []text.Range) *placer {
+func newPlacer(s Text, target string, a Alignment) *placer {
 	var keptSource []text.Range
 	n := 0
 	var keptTarget []text.Range
@@ -72,20 +81,20 @@ func newPlacer(s Text, target string, links []Link, kept []text.Range) *placer {
 		if !span.Keep {
 			continue
 		}
-		if n < len(kept) && kept[n].Start < kept[n].End {
-			keptSource, keptTarget = append(keptSource, span.Range), append(keptTarget, kept[n])
+		if n < len(a.Kept) && a.Kept[n].Start < a.Kept[n].End {
+			keptSource, keptTarget = append(keptSource, span.Range), append(keptTarget, a.Kept[n])
 		}
 		n++
 	}
 	sorted := slices.Clone(keptTarget)
 	slices.SortFunc(sorted, func(a, b text.Range) int { return a.Start - b.Start })
-	p := &placer{Text: s, translation: target, source: units(s.Plain, keptSource), target: units(target, sorted)}
+	p := &placer{Text: s, translation: target, gaps: a.Gaps, source: units(s.Plain, keptSource), target: units(target, sorted)}
 	p.targets, p.total = make([][]cell, len(p.source)), make([]int, len(p.target))
 	p.value, p.owner = make([]int, len(p.target)), make([]int, len(p.target))
 	for i := range p.owner {
 		p.owner[i] = -1
 	}
-	p.link(links, keptSource, keptTarget)
+	p.link(a.Links, keptSource, keptTarget)
 	p.tree()
 	p.gain()
 	return p
@@ -110,10 +119,6 @@ func (p *placer) link(links []Link, keptSource, keptTarget []text.Range) {
 	p.linkEqual(single, isFixed, fix)
 	weights := make([]map[int]int, len(p.source))
 	for _, l := range links {
-		if strings.TrimSpace(p.Plain[l.Source.Start:l.Source.End]) == "" {
-			p.gaps = append(p.gaps, l)
-			continue
-		}
 		srcLo, srcHi := within(p.source, l.Source)
 		tgtLo, tgtHi := within(p.target, l.Target)
 		bytes := 0
@@ -137,8 +142,14 @@ func (p *placer) link(links []Link, keptSource, keptTarget []text.Range) {
 			p.targets[i] = append(p.targets[i], cell{j, w})
 		}
 		slices.SortFunc(p.targets[i], func(a, b cell) int { return a.unit - b.unit })
+		largest := 1
 		for _, c := range p.targets[i] {
 			p.total[c.unit] += c.weight
+			largest = max(largest, c.weight)
+		}
+		for k := range p.targets[i] {
+			c := &p.targets[i][k]
+			c.weight = c.weight * c.weight / largest
 		}
 	}
 }

@@ -7,21 +7,21 @@ import (
 	"tfm/text"
 )
 
-// kind is the kind of a token.
-type kind uint8
+// tokenKind is the kind of a token.
+type tokenKind uint8
 
 const (
-	textToken    kind = iota // characters, with character references except in raw text
-	startTag                 //
-	endTag                   //
-	otherToken               // a comment, a doctype, an instruction, or bytes that parsers ignore
-	cdataSection             //
+	textToken tokenKind = iota // characters, with character references except in raw text
+	startTag
+	endTag
+	otherToken // a comment, a doctype, an instruction, or bytes that parsers ignore
+	cdataSection
 )
 
 // token is a part of a document of HTML or XML. Tokens are adjacent.
 type token struct {
 	text.Range
-	kind        kind
+	kind        tokenKind
 	name        string // of a tag, in HTML in lower case
 	attrs       []attribute
 	selfClosing bool
