@@ -28,9 +28,9 @@
 //
 // The files: translator.go (Open, Translate), request.go (Do and its results), sentences.go (texts
 // of several sentences), lines.go (streams), languages.go (the tokens of languages), phrases.go
-// (words that must appear), pairs.go (scores of given translations), heads.go (the heads that align
-// best), shortlist.go (the pieces that may translate a source), stream.go (parts of translations
-// that cannot change).
+// (words that must appear), keep.go (ranges that stay unchanged), pairs.go (scores of given
+// translations), heads.go (the heads that align best), shortlist.go (the pieces that may translate
+// a source), stream.go (parts of translations that cannot change).
 //
 // # Terms
 //
@@ -44,5 +44,7 @@
 //     words, likewise with the sums of their tokens' weights
 //   - align heads: the heads of the cross-attention whose mean weights make alignments
 //   - list: the target pieces that may translate a source, see model.Shortlist
+//   - kept range: a part of a text that its translations contain unchanged
+//   - stand-in: the word that the model translates in the place of a kept range
 //   - n-best list: the translations of one text with the highest scores
 package translate

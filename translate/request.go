@@ -42,6 +42,13 @@ type Request struct {
 	// without room for them is Truncated. Lines calls PhrasesOf from several goroutines.
 	PhrasesOf func(text string) []string
 
+	// KeepOf, if not nil, returns the ranges of text i that each of its translations contains once
+	// and unchanged, sorted and disjoint, none of them empty; see Translation.Kept. The model
+	// translates a word in the place of each. A text without a letter or digit outside of them is
+	// its own translation. Lines calls KeepOf from several goroutines, with i = 0.
+	KeepOf   func(i int, text string) []text.Range
+	standIns [][]standIn // of each text, in the place of KeepOf
+
 	// Split, if not nil, splits each text into sentences, which are translated separately and
 	// joined with the white space between them, as split.Gap defines. A text may then have
 	// several lines and paragraphs. Sentences that exceed the source limit are cut, so that
@@ -104,6 +111,9 @@ type Translation struct {
 	Truncated bool    // the translation reached its length limit before EOS
 
 	Tokens []Token // if Request.Tokens or Request.Attention
+
+	// Kept are the ranges of Text that are those of Request.KeepOf, in the order of the source.
+	Kept []text.Range
 
 	// TokenScores and Alternatives are those of decode.Hypothesis, if Decode asks for them.
 	TokenScores  []float64
@@ -233,6 +243,9 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	if r.Split != nil {
 		return t.doSplit(ctx, r)
 	}
+	if err := t.standIns(&r); err != nil {
+		return nil, err
+	}
 	results := make([]Result, len(r.Texts))
 	srcs, indices, around, err := t.encode(ctx, r, results)
 	if err != nil {
@@ -264,11 +277,19 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	for i, list := range lists {
 		result := &results[indices[i]]
 		for _, h := range list {
-			tr := t.translation(h, r.Tokens || r.Attention)
+			tr := t.translation(h, r.Tokens || r.Attention || r.isKept(indices[i]))
 			if r.Attention {
 				tr.Attention, attention = attention[0], attention[1:]
 			}
 			result.Translations = append(result.Translations, tr)
+		}
+	}
+	if err := t.restore(ctx, &r, results, indices, srcs, around, lists); err != nil {
+		return nil, err
+	}
+	for i := range results {
+		if best := results[i].Best(); r.Certain != nil && r.isKept(i) && best != "" {
+			r.Certain(i, best)
 		}
 	}
 	return results, nil
@@ -292,6 +313,14 @@ func (t *Translator) encode(ctx context.Context, r Request, results []Result) (s
 		}
 		s := whole[offset:]
 		if text.IsBlank(s) {
+			continue
+		}
+		if r.isKept(i) && isWordless(whole, offset, r.standIns[i]) {
+			whole, _, kept := restored(whole, r.standIns[i])
+			for k := range kept {
+				kept[k].Start, kept[k].End = kept[k].Start-offset, kept[k].End-offset
+			}
+			results[i].Translations = []Translation{{Text: whole[offset:], Kept: kept}}
 			continue
 		}
 		a, err := t.affixes(known, r.From, cmp.Or(code, r.To))

@@ -3,6 +3,7 @@ package translate
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,18 +18,23 @@ type Sentence struct {
 	Source text.Range // in the text
 	Target text.Range // of the best translation, in the translation of the text
 
-	// Result is that of split.Unwrap of the sentence. It has no Sentences.
+	// Result is that of split.Unwrap of the sentence, except that the ranges of Request.KeepOf keep
+	// their line breaks. It has no Sentences.
 	Result
 }
 
 // doSplit is do for r.Split. The sentences of all texts make one call, except that the draws of
 // each text begin at its own number, and that parts of translations come in the order of the text.
 func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
+	texts := r.Texts
+	if err := t.standIns(&r); err != nil {
+		return nil, err
+	}
 	results := make([]Result, len(r.Texts))
 	number := r.Decode.First
 	all := r
 	all.Split, all.Certain, all.Prefix = nil, nil, ""
-	all.Texts, all.Prefixes, all.codes = nil, nil, nil
+	all.Texts, all.Prefixes, all.codes, all.standIns = nil, nil, nil, nil
 	for i, s := range r.Texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -42,10 +48,26 @@ func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		var list []standIn // that are in no sentence yet
+		if r.isKept(i) {
+			list = r.standIns[i]
+		}
+		_, edits, places := restored(s, list)
+		end := offset // of the previous sentence
 		for _, at := range sentences {
-			at.Start, at.End = at.Start+offset, at.End+offset
+			at.Start, at.End = max(at.Start+offset, end), at.End+offset
+			n, _ := slices.BinarySearchFunc(list, at.End, func(in standIn, end int) int { return in.at.Start - end })
+			if n > 0 { // a long sentence may be cut within a stand-in
+				at.End = max(at.End, list[n-1].at.End)
+			}
+			if end = at.End; at.Start >= end {
+				continue
+			}
+			line := split.Unwrap(s[at.Start:at.End])
+			all.Texts, all.standIns = append(all.Texts, line), append(all.standIns, located(list[:n], line))
+			list = list[n:]
+			at.Start, at.End = moved(at.Start, edits, places), moved(at.End, edits, places)
 			results[i].Sentences = append(results[i].Sentences, Sentence{Source: at})
-			all.Texts = append(all.Texts, split.Unwrap(s[at.Start:at.End]))
 			all.Prefixes, all.codes = append(all.Prefixes, ""), append(all.codes, code)
 		}
 		if len(all.Texts) > first {
@@ -57,21 +79,21 @@ func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
 		all.Decode.First = firstDraw(number)
 		number++
 		if r.Certain != nil {
-			err = t.streamSentences(ctx, all, s, results[i].Sentences, func(part string) { r.Certain(i, part) })
+			err = t.streamSentences(ctx, all, texts[i], results[i].Sentences, func(part string) { r.Certain(i, part) })
 		} else {
 			err = t.doSentences(ctx, all, results[i:i+1])
 		}
 		if err != nil {
 			return nil, err
 		}
-		all.Texts, all.Prefixes, all.codes = nil, nil, nil
+		all.Texts, all.Prefixes, all.codes, all.standIns = nil, nil, nil, nil
 	}
 	if err := t.doSentences(ctx, all, results); err != nil {
 		return nil, err
 	}
 	for i := range results {
-		_, offset := t.textCode(r.Texts[i])
-		results[i].join(r.Texts[i], offset)
+		_, offset := t.textCode(texts[i])
+		results[i].join(texts[i], offset)
 	}
 	return results, nil
 }
@@ -101,7 +123,7 @@ func (t *Translator) doSentences(ctx context.Context, r Request, results []Resul
 // streamSentences translates the sentences of s one after another and calls certain with the parts
 // of the translation of s. r.Texts are their lines.
 func (t *Translator) streamSentences(ctx context.Context, r Request, s string, sentences []Sentence, certain func(string)) error {
-	lines, prefixes, codes := r.Texts, r.Prefixes, r.codes
+	lines, prefixes, codes, standIns := r.Texts, r.Prefixes, r.codes, r.standIns
 	_, end := t.textCode(s) // of the previous sentence
 	before := ""
 	for k := range sentences {
@@ -126,7 +148,7 @@ func (t *Translator) streamSentences(ctx context.Context, r Request, s string, s
 				begin()
 			}
 		}
-		r.Texts, r.Prefixes, r.codes = lines[k:k+1], prefixes[k:k+1], codes[k:k+1]
+		r.Texts, r.Prefixes, r.codes, r.standIns = lines[k:k+1], prefixes[k:k+1], codes[k:k+1], standIns[k:k+1]
 		results, err := t.do(ctx, r)
 		if err != nil {
 			return err
@@ -166,6 +188,9 @@ func (r *Result) join(s string, offset int) {
 		r.SourceTokens += sentence.SourceTokens
 		if len(sentence.Translations) > 0 {
 			joined.Score += sentence.Translations[0].Score
+			for _, at := range sentence.Translations[0].Kept {
+				joined.Kept = append(joined.Kept, text.Range{Start: sentence.Target.Start + at.Start, End: sentence.Target.Start + at.End})
+			}
 			joined.Truncated = joined.Truncated || sentence.Translations[0].Truncated
 		}
 		before, end = best, sentence.Source.End

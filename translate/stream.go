@@ -18,7 +18,7 @@ func (t *Translator) nBest(ctx context.Context, srcs [][]int32, indices []int, r
 	passed := make([]string, len(srcs)) // text that was passed to r.Certain
 	lists := make([][]decode.Hypothesis, len(srcs))
 	pass := func(i int, s string) {
-		if n := len(passed[i]); len(s) > n {
+		if n := len(passed[i]); len(s) > n && !r.isKept(indices[i]) {
 			passed[i] = s
 			r.Certain(indices[i], s[n:])
 		}

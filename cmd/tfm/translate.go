@@ -20,6 +20,7 @@ import (
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/model/decode"
 	"tfm/text"
+	"tfm/text/markup"
 	"tfm/translate"
 )
 
@@ -42,6 +43,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	f.BoolVar(&c.stream, "stream", false, "write each translation while it is made, as far as it cannot change; one line at a time")
 	f.Group("Constraints")
 	c.prefixes, c.terms = filter.PrefixFlags(f), filter.TermFlags(f)
+	f.BoolVar(&c.protect, "protect", false, "copy placeholders, tags, URLs, addresses, names of files, versions, hashes, @user, #tag and emoji")
 	settings.ConstraintFlags(f, c.search)
 	f.Group("Sampling")
 	f.BoolVar(&c.search.Sample, "sample", false, "draw translations at random, without a beam")
@@ -77,6 +79,7 @@ type translation struct {
 	stream    bool
 	prefixes  *filter.Prefixes
 	terms     *filter.Terms
+	protect   bool
 }
 
 // check returns the form of input and output. It reports flags that do not go together.
@@ -105,6 +108,7 @@ func (c *translation) check() (filter.Format, error) {
 		cli.UsageIf(out && c.out == "", "-o is empty"),
 		cli.UsageIf(strings.HasSuffix(c.out, ".gz"), "-o %s: the output is plain text; without -o it can go to gzip", c.out),
 		settings.CheckSearch(*c.search),
+		cli.Excludes(c.protect, given, "protect", "alternatives"),
 		cli.Excludes(c.stream, given, "stream", "column", "json", "nbest", "scores", "key", "align", "progress", "batch"),
 	)
 }
@@ -182,6 +186,9 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 		o.LanguagesOf = func(l text.Line) (from, to string) { return filter.LineLanguages(l.Text) }
 	}
 	c.sentences.Apply(&o)
+	if c.protect {
+		o.KeepOf = func(_ int, s string) []text.Range { return markup.Protected(s) }
+	}
 	if err := c.terms.Apply(&o, t); err != nil {
 		return o, nil, err
 	}

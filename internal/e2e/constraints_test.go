@@ -128,3 +128,22 @@ func TestTranslateReportsMissingEnds(t *testing.T) {
 		}
 	}
 }
+
+// -protect copies placeholders and URLs, in every form of input and output.
+func TestTranslateProtected(t *testing.T) {
+	m, url := toyModel(t), "https://example.com/a?b=%20"
+	text := "the {name} cat. the dog " + url
+	for _, c := range []struct {
+		args, input string
+		times       int // in the output
+	}{
+		{"", text, 1}, {"-stream -beam 1", text, 1}, {"-split", text, 1}, {"-nbest 2", text, 2}, {"-sample", "{name}: " + url, 1}, {"-column 2", "1\t" + text, 2},
+		{"-json -align words", `{"text":"` + text + `"}`, 2}, {"-prefix le -no-repeat 2", text, 1},
+	} {
+		out := mustRun(t, c.input+"\n", append([]string{"translate", "-model", m, "-protect"}, strings.Fields(c.args)...)...).stdout
+		if n := strings.Count(out, "{name}"); n != c.times || strings.Count(out, url) != c.times {
+			t.Errorf("%q: %q, want {name} and the URL %d times", c.args, out, c.times)
+		}
+	}
+	mustFail(t, runTFM(t, "", "translate", "-model", m, "-protect", "-alternatives", "2", "-json"), 2, "either -protect or -alternatives")
+}

@@ -11,6 +11,7 @@
 //	charset.go   encodings
 //	entity.go    character references
 //	place.go     where elements are in a translation
+//	protected.go placeholders, URLs and other text that is not translated
 //	units.go     words, and letters of scripts without spaces
 //
 // The way of a document: ReadHTML or ReadXML → Document.Texts, which are translated → Text.Place →
