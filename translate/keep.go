@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,13 +16,64 @@ import (
 	"tfm/text/script"
 )
 
-// standIn is a word that the model translates in the place of a range of a text.
+// standIn is a word that the model translates in the place of a range of a text. A number stands
+// for itself.
 type standIn struct {
-	name   string
-	gap    string     // a space if a digit follows the range
-	at     text.Range // of the name and gap in the text with stand-ins
-	source string     // text of the range
-	target string     // that replaces the name in translations
+	name     string
+	gap      string // a space if a digit follows the range
+	isGlued  bool   // a letter or digit is before it
+	isNumber bool
+	at       text.Range // of the name and gap in the text with stand-ins
+	source   string     // text of the range
+	target   string     // that replaces the name in translations
+}
+
+// standInNames are the candidates of names, which models copy if they know them: of persons and
+// places, and of things with one name in all languages.
+var standInNames = strings.Fields("Tom Mary Maria Anna Peter Paul David Martin Paris London Berlin Madrid Boston Linux Google Windows Python Java Debian Emacs KDE PHP HTML CD X1 X2 X3 X4")
+
+// numberPattern matches a number as it is written with digits, times and dates included.
+var numberPattern = regexp.MustCompile(`[0-9]+(?:[.,:/'’-][0-9]+)*`)
+
+// names returns standInNames from the one that the model copies most reliably: by descending
+// probability of the name, in two short texts, after which come numbered ones without an end.
+func (t *Translator) names(ctx context.Context, a *affixes) ([]string, error) {
+	key := fmt.Sprint(a.before, a.after, a.begin)
+	t.namesMu.Lock()
+	defer t.namesMu.Unlock()
+	if list, ok := t.namesOf[key]; ok {
+		return list, nil
+	}
+	var srcs, tgts [][]int32
+	for i, name := range standInNames {
+		next := standInNames[(i+7)%len(standInNames)]
+		for _, s := range []string{name + ".", name + " (" + next + ")"} {
+			srcs, tgts = append(srcs, a.wrap(t.tokenizers.Source.Encode(nil, s))), append(tgts, slices.Concat(a.begin, t.tokenizers.Target.Encode(nil, s)))
+		}
+	}
+	var logProbs [][]float64
+	err := t.withDecoder(ctx, func(d *decode.Decoder) (err error) {
+		logProbs, err = d.LogProbs(ctx, srcs, tgts)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	scores := map[string]float64{}
+	for i, list := range logProbs {
+		name := standInNames[i/2]
+		n := len(t.tokenizers.Target.Encode(nil, name))
+		for _, x := range list[len(a.begin):][:n] {
+			scores[name] += x
+		}
+	}
+	list := slices.Clone(standInNames)
+	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(scores[b], scores[a]) })
+	if t.namesOf == nil {
+		t.namesOf = map[string][]string{}
+	}
+	t.namesOf[key] = list
+	return list, nil
 }
 
 // edit replaces a range of a text by with, between further text.
@@ -74,27 +126,46 @@ func moveTokens(tokens []Token, edits []edit, places []text.Range) {
 }
 
 // standIns replaces the texts of r by texts with stand-ins, and sets r.standIns. The error reports
-// invalid ranges of KeepOf.
-func (t *Translator) standIns(r *Request) error {
+// invalid ranges of KeepOf, or is that of ctx or a language.
+func (t *Translator) standIns(ctx context.Context, r *Request) error {
 	if r.KeepOf == nil {
 		return nil
 	}
-	r.Texts, r.standIns = slices.Clone(r.Texts), make([][]standIn, len(r.Texts))
-	for i, s := range r.Texts {
-		_, offset := t.textCode(s)
+	known := affixesByCodes{}
+	texts := r.Texts
+	r.Texts, r.standIns = slices.Clone(texts), make([][]standIn, len(texts))
+	for i, s := range texts {
+		code, offset := t.textCode(s)
 		end := offset
+		var names []string
+		number := 0
 		var edits []edit
 		var list []standIn
-		number := 0
 		for _, at := range r.KeepOf(i, s) {
 			if at.Start < end || at.End <= at.Start || at.End > len(s) {
 				return fmt.Errorf("KeepOf: found bytes %d to %d of a text of %d bytes after those up to %d, expected sorted ranges", at.Start, at.End, len(s), end)
 			}
 			end = at.End
 			k := standIn{source: s[at.Start:at.End], target: s[at.Start:at.End]}
-			for number++; k.name == "" || strings.Contains(s, k.name); number++ {
-				k.name = standInName(number)
+			if k.isNumber = len(numberPattern.FindString(k.source)) == len(k.source); k.isNumber {
+				k.name = k.source
+			} else if names == nil {
+				a, err := t.affixes(known, r.From, cmp.Or(code, r.To))
+				if err == nil {
+					names, err = t.names(ctx, &a)
+				}
+				if err != nil {
+					return err
+				}
 			}
+			for ; k.name == "" || !k.isNumber && strings.Contains(s, k.name); number++ {
+				k.name = "X" + strconv.Itoa(number)
+				if number < len(names) {
+					k.name = names[number]
+				}
+			}
+			before, _ := utf8.DecodeLastRuneInString(s[:at.Start])
+			k.isGlued = isAlphanumeric(before)
 			if next, _ := utf8.DecodeRuneInString(s[end:]); unicode.IsDigit(next) {
 				k.gap = " "
 			}
@@ -109,9 +180,6 @@ func (t *Translator) standIns(r *Request) error {
 	r.KeepOf = nil
 	return nil
 }
-
-// standInName returns the name of a stand-in.
-func standInName(number int) string { return "X" + strconv.Itoa(number) }
 
 // isKept reports whether text i has stand-ins.
 func (r *Request) isKept(i int) bool { return i < len(r.standIns) && len(r.standIns[i]) > 0 }
@@ -139,74 +207,84 @@ func restored(s string, list []standIn) (string, []edit, []text.Range) {
 	return s, edits, places
 }
 
-// find returns the ranges of name in s, without those in a longer number.
-func find(s, name string) (found []text.Range) {
+// find returns the ranges in s, a translation or source, that are the name of in: for a number
+// those of the same digits, and else words that may have one letter more.
+func (in *standIn) find(s string) (found []text.Range) {
+	if in.isNumber {
+		for _, at := range numberPattern.FindAllStringIndex(s, -1) {
+			if digitsOf(s[at[0]:at[1]]) == digitsOf(in.source) {
+				found = append(found, text.Range{Start: at[0], End: at[1]})
+			}
+		}
+		return found
+	}
 	for from := 0; ; {
-		i := strings.Index(s[from:], name)
+		i := strings.Index(s[from:], in.name)
 		if i < 0 {
 			return found
 		}
-		at := text.Range{Start: from + i, End: from + i + len(name)}
+		at := text.Range{Start: from + i, End: from + i + len(in.name)}
 		from = at.End
-		if after, _ := utf8.DecodeRuneInString(s[at.End:]); !unicode.IsDigit(after) {
+		before, _ := utf8.DecodeLastRuneInString(s[:at.Start])
+		after, size := utf8.DecodeRuneInString(s[at.End:])
+		next, _ := utf8.DecodeRuneInString(s[at.End+size:])
+		if (in.isGlued || !isSpaced(before)) && !unicode.IsDigit(after) && !(isSpaced(after) && isSpaced(next)) {
 			found = append(found, at)
 		}
 	}
 }
 
-// located returns list with the places of the names in line, which has each.
+// isSpaced reports whether r is a letter or digit of a script with spaces between words.
+func isSpaced(r rune) bool { return isAlphanumeric(r) && script.OfUnspaced(r) == script.None }
+
+// digitsOf returns the digits of a number without its separators.
+func digitsOf(number string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, number)
+}
+
+// located returns list with the places of the names in line, a sentence that has each.
 func located(list []standIn, line string) []standIn {
 	list = slices.Clone(list)
+	end := 0
 	for k := range list {
-		list[k].at = find(line, list[k].name)[0]
-		list[k].at.End += len(list[k].gap)
+		at := &list[k].at
+		at.Start = end + strings.Index(line[end:], list[k].name)
+		end = at.Start + len(list[k].name) + len(list[k].gap)
+		at.End = end
 	}
 	return list
 }
 
 // restore replaces the stand-ins in the translations of results by what they stand for. lists are
 // the hypotheses of srcs. Where a translation does not have a stand-in, attention finds a place for
-// it; where it has one twice, the first remains.
+// it; where it has a name twice, the first remains.
 func (t *Translator) restore(ctx context.Context, r *Request, results []Result, indices []int, srcs [][]int32, around []affixes, lists [][]decode.Hypothesis) error {
 	for k, i := range indices {
 		if !r.isKept(i) {
 			continue
 		}
 		result, list := &results[i], r.standIns[i]
-		misses := func(tr Translation) bool {
-			return slices.ContainsFunc(list, func(in standIn) bool { return find(tr.Text, in.name) == nil })
-		}
-		var attention [][][]float32 // of each translation, if any has no place for a stand-in
-		var source []text.Range     // of its columns
-		if slices.ContainsFunc(result.Translations, misses) {
-			var err error
-			if attention, err = t.attend(ctx, srcs[k:k+1], around[k:k+1], lists[k:k+1]); err != nil {
-				return err
-			}
-			_, offset := t.textCode(r.Texts[i])
-			_, source = t.tokenizers.Source.EncodeRanges(nil, nil, r.Texts[i][offset:])
-			source = shifted(source, offset)
-		}
+		p := placer{s: r.Texts[i], list: list}
 		for n := range result.Translations {
 			tr := &result.Translations[n]
-			var edits []edit
-			for k, in := range list {
-				found := find(tr.Text, in.name)
-				if found == nil {
-					e := insertion(r.Texts[i], in, tr, source, attention[n])
-					e.kept = k
-					edits = append(edits, e)
-					continue
-				}
-				if strings.HasPrefix(tr.Text[found[0].End:], in.gap) {
-					found[0].End += len(in.gap)
-				}
-				edits = append(edits, edit{Range: found[0], with: in.target, kept: k})
-				for _, at := range found[1:] {
-					if at.Start > 0 && tr.Text[at.Start-1] == ' ' {
-						at.Start--
+			edits, misses := p.found(tr.Text)
+			if len(misses) > 0 {
+				if p.attention == nil {
+					var err error
+					if p.attention, err = t.attend(ctx, srcs[k:k+1], around[k:k+1], lists[k:k+1]); err != nil {
+						return err
 					}
-					edits = append(edits, edit{Range: at})
+					_, offset := t.textCode(p.s)
+					_, p.source = t.tokenizers.Source.EncodeRanges(nil, nil, p.s[offset:])
+					p.source = shifted(p.source, offset)
+				}
+				for _, k := range misses {
+					edits = append(edits, p.place(k, tr, p.attention[n], edits))
 				}
 			}
 			tr.replace(edits, len(list))
@@ -220,56 +298,126 @@ func (t *Translator) restore(ctx context.Context, r *Request, results []Result, 
 	return nil
 }
 
-// insertion returns the edit that inserts the target of a stand-in that the translation tr of s
-// does not have: at the begin or end if it is at that of s, or else before the word with the
-// largest weight of its tokens.
-func insertion(s string, in standIn, tr *Translation, source []text.Range, weights [][]float32) edit {
-	e := edit{with: in.target}
-	at := len(strings.TrimRightFunc(tr.Text, func(r rune) bool { return !isAlphanumeric(r) }))
-	if strings.ContainsFunc(s[:in.at.Start], isAlphanumeric) {
-		if strings.ContainsFunc(s[in.at.End:], isAlphanumeric) {
-			best := float32(0)
-			for i, k := range tr.Tokens {
-				sum := float32(0)
-				for j, from := range source[:min(len(source), len(weights[i])-1)] {
-					if from.Start < in.at.End && in.at.Start < from.End {
-						sum += weights[i][j]
-					}
+// placer finds the places of stand-ins in the translations of a text.
+type placer struct {
+	s         string // the text with stand-ins
+	list      []standIn
+	source    []text.Range  // of the tokens of s; nil before they are needed
+	attention [][][]float32 // of each translation, to source; nil before it is needed
+}
+
+// found returns the edits of the stand-ins that a translation has, and the others.
+func (p *placer) found(translation string) (edits []edit, misses []int) {
+	for k := range p.list {
+		in := &p.list[k]
+		n := 0 // places
+		for _, at := range in.find(translation) {
+			switch isTaken := overlaps(at, edits); {
+			case isTaken:
+			case n == 0:
+				if strings.HasPrefix(translation[at.End:], in.gap) {
+					at.End += len(in.gap)
 				}
-				if sum > best {
-					best, at = sum, k.Start
+				edits = append(edits, edit{Range: at, with: in.target, kept: k})
+				n++
+			case !in.isNumber:
+				if at.Start > 0 && translation[at.Start-1] == ' ' {
+					at.Start--
 				}
-			}
-			for at > 0 && at < len(tr.Text) && !isBoundary(tr.Text, at) {
-				_, size := utf8.DecodeLastRuneInString(tr.Text[:at])
-				at -= size
-			}
-			for at < len(tr.Text) && tr.Text[at] == ' ' {
-				at++
+				edits = append(edits, edit{Range: at})
 			}
 		}
-	} else {
-		at = 0
+		if n == 0 {
+			misses = append(misses, k)
+		}
 	}
-	e.Start, e.End = at, at
-	before, _ := utf8.DecodeLastRuneInString(tr.Text[:at])
-	after, _ := utf8.DecodeRuneInString(tr.Text[at:])
-	spaced := func(r rune) bool { return isAlphanumeric(r) && script.OfUnspaced(r) == script.None }
-	if spaced(before) || unicode.IsPunct(before) && at == len(tr.Text) {
-		e.before = " "
+	return edits, misses
+}
+
+func overlaps(at text.Range, edits []edit) bool {
+	return slices.ContainsFunc(edits, func(e edit) bool { return at.Start < e.End && e.Start < at.End })
+}
+
+// weight returns the sum of attention of the tokens of at in tr to stand-in k.
+func (p *placer) weight(k int, at text.Range, tr *Translation, weights [][]float32) (sum float32) {
+	for i, token := range tr.Tokens {
+		if token.Start < at.End && at.Start < token.End {
+			for j, from := range p.source[:min(len(p.source), len(weights[i])-1)] {
+				if from.Start < p.list[k].at.End && p.list[k].at.Start < from.End {
+					sum += weights[i][j]
+				}
+			}
+		}
 	}
-	if spaced(after) {
-		e.after = " "
+	return sum
+}
+
+// place returns the edit that puts stand-in k into a translation without it. A number takes the
+// place of the one with the most attention to it that is no other's. Others are inserted at the
+// begin or end if they are at that of the text, or else before the word with the most attention.
+// Brackets and quotation marks around them are inserted too, and marks before them at the end.
+func (p *placer) place(k int, tr *Translation, weights [][]float32, edits []edit) edit {
+	in := &p.list[k]
+	e := edit{with: in.target, kept: k}
+	best := float32(0)
+	if in.isNumber {
+		for _, at := range numberPattern.FindAllStringIndex(tr.Text, -1) {
+			at := text.Range{Start: at[0], End: at[1]}
+			if w := p.weight(k, at, tr, weights); w > best && !overlaps(at, edits) {
+				best, e.Range = w, at
+			}
+		}
+		if best > 0 {
+			return e
+		}
+	}
+	isMark := func(r rune) bool { return !isAlphanumeric(r) }
+	marksBefore := p.s[len(strings.TrimRightFunc(p.s[:in.at.Start], isMark)):in.at.Start]
+	after := p.s[in.at.End:]
+	marksAfter := after[:len(after)-len(strings.TrimLeftFunc(after, isMark))]
+	offset := 0
+	switch {
+	case len(marksBefore) == in.at.Start: // at the begin
+		marksBefore = ""
+	case len(marksAfter) == len(after): // at the end
+		offset = len(strings.TrimRightFunc(tr.Text, func(r rune) bool { return isMark(r) && !strings.ContainsRune(`)]}"”»“`, r) }))
+		e.before = marksBefore
+	default:
+		for _, token := range tr.Tokens {
+			if w := p.weight(k, token.Range, tr, weights); w > best {
+				best, offset = w, token.Start
+			}
+		}
+		for offset > 0 && isSpaced(runeBefore(tr.Text, offset)) && isSpaced(runeAfter(tr.Text, offset)) {
+			offset -= utf8.RuneLen(runeBefore(tr.Text, offset))
+		}
+		offset += len(tr.Text[offset:]) - len(strings.TrimLeft(tr.Text[offset:], " "))
+	}
+	if pair := strings.TrimSpace(marksBefore); pair != "" && marksAfter != "" {
+		open, _ := utf8.DecodeLastRuneInString(pair)
+		if closer := closers[open]; strings.HasPrefix(marksAfter, string(closer)) {
+			e.after = string(closer)
+			if e.before == "" {
+				e.before = string(open)
+			}
+		}
+	}
+	e.Start, e.End = offset, offset
+	if before := runeBefore(tr.Text, offset); isSpaced(before) && !strings.HasPrefix(e.before, " ") || e.before == "" && unicode.IsPunct(before) && offset == len(tr.Text) {
+		e.before = " " + e.before
+	}
+	if isSpaced(runeAfter(tr.Text, offset)) {
+		e.after += " "
 	}
 	return e
 }
 
-// isBoundary reports whether offset i of s is not within a word.
-func isBoundary(s string, i int) bool {
-	before, _ := utf8.DecodeLastRuneInString(s[:i])
-	after, _ := utf8.DecodeRuneInString(s[i:])
-	return !isAlphanumeric(before) || !isAlphanumeric(after) || script.OfUnspaced(after) != script.None
-}
+// closers has the mark that ends what another begins.
+var closers = map[rune]rune{'(': ')', '[': ']', '{': '}', '<': '>', '"': '"', '\'': '\'', '`': '`', '“': '”', '‘': '’', '„': '“', '«': '»', '»': '«', '「': '」', '（': '）', '《': '》', '【': '】'}
+
+func runeBefore(s string, i int) rune { r, _ := utf8.DecodeLastRuneInString(s[:i]); return r }
+
+func runeAfter(s string, i int) rune { r, _ := utf8.DecodeRuneInString(s[i:]); return r }
 
 // replace applies edits, in any order, to t. n is the number of its kept ranges.
 func (t *Translation) replace(edits []edit, n int) {

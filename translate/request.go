@@ -243,7 +243,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	if r.Split != nil {
 		return t.doSplit(ctx, r)
 	}
-	if err := t.standIns(&r); err != nil {
+	if err := t.standIns(ctx, &r); err != nil {
 		return nil, err
 	}
 	results := make([]Result, len(r.Texts))

@@ -27,7 +27,7 @@ type Sentence struct {
 // each text begin at its own number, and that parts of translations come in the order of the text.
 func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
 	texts := r.Texts
-	if err := t.standIns(&r); err != nil {
+	if err := t.standIns(ctx, &r); err != nil {
 		return nil, err
 	}
 	results := make([]Result, len(r.Texts))

@@ -58,6 +58,9 @@ type Translator struct {
 	align            model.AlignHeads
 	shortlist        *model.Shortlist // of the model file; nil if it has none
 
+	namesMu sync.Mutex
+	namesOf map[string][]string // the names of stand-ins by languages
+
 	limit chan struct{} // an element for each call in progress; nil without a limit
 
 	mu     sync.RWMutex // held for reading by calls in progress

@@ -78,6 +78,8 @@ var protections = []protection{
 	kind(`:(?:[a-z][a-z0-9_+-]*|[+-]1|100):`, notWordOr(":"), ""),
 	kind(`@[A-Za-z0-9_][A-Za-z0-9_.-]*`, notWord, ".-"),
 	kind(`#[\pL_][\pL\pM\pN_]*`, notWord, ""),
+	// Numbers.
+	{regexp.MustCompile(`^[0-9]+(?:[.,:/'’-][0-9]+)*[\pL_]*`), notWordOr(".,"), "", endsInDigit},
 	kind(`[\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B50}\x{2B55}][\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{FE0F}\x{200D}\x{20E3}]*`, nil, ""),
 }
 
@@ -98,11 +100,13 @@ func hasDigitAndLetter(s string) bool {
 	return strings.ContainsAny(s, "0123456789") && strings.Trim(s, "0123456789") != ""
 }
 
+func endsInDigit(s string) bool { return '0' <= s[len(s)-1] && s[len(s)-1] <= '9' }
+
 // Protected returns the ranges of s that a translation should contain unchanged: placeholders of
 // the formats of messages (C, Python, Java, ICU, Qt, templates), tags, entities, URLs, addresses of
 // e-mail, names and paths of files, options of commands, identifiers with underscores or
-// parentheses, versions, hashes, :emoji:, @user, #tag and emoji. Ranges next to each other are one.
-// Numbers, prices, times and fractions are not protected. Protected takes time linear in len(s).
+// parentheses, versions, hashes, :emoji:, @user, #tag, emoji, and numbers in digits. Ranges next to
+// each other are one. Protected takes time linear in len(s).
 func Protected(s string) (ranges []text.Range) {
 	before := utf8.RuneError
 	for i := 0; i < len(s); {
