@@ -74,10 +74,11 @@ func divide(s string, targets []target) []text.Range {
 	}
 	parts := make([]text.Range, len(targets))
 	if len(ds) <= len(targets) || total == 0 {
-		parts[0].End = len(s)
-		for i := 1; i < len(parts); i++ {
-			parts[i] = text.Range{Start: len(s), End: len(s)}
+		last := len(ds) - 1
+		for i := range parts {
+			parts[i] = text.Range{Start: ds[min(i, last)].End, End: ds[min(i+1, last)].Start}
 		}
+		parts[len(parts)-1].End = len(s)
 		return parts
 	}
 	// best[j] is the least cost of the parts so far if they end at division j; from[i][j] is the

@@ -40,8 +40,8 @@ const (
 )
 
 // Translate reads the document of size bytes from in, and writes it to w with the texts that f
-// returns for those of the document. All other bytes are copied, and so is a text whose
-// translation is equal to it. Formats that hold source and translation, as po does, get
+// returns for those of the document. All other bytes are copied, and so is a text whose translation
+// is equal to it or blank. Formats that hold source and translation, as po does, get
 // the missing translations.
 //
 // f is called from one goroutine, with groups of at most maxGroupBytes of text, except for a single

@@ -18,8 +18,8 @@ type poEntry struct {
 	id, plural     string
 	hasPlural      bool
 	hasMsgstr      bool
-	translated     bool // some msgstr is not empty
-	fuzzy, checked bool // has these flags: fuzzy, one such as c-format
+	msgstr         string // all of them together
+	fuzzy, checked bool   // has these flags: fuzzy, one such as c-format
 }
 
 // poFile is a po file, and the forms of plurals of its language.
@@ -37,7 +37,7 @@ func translatePO(e *editor) error {
 		switch {
 		case m.id == "":
 			return p.header(m)
-		case m.translated && !m.fuzzy:
+		case m.msgstr != "" && !m.fuzzy:
 			return nil
 		}
 		return p.translate(m)
@@ -56,12 +56,10 @@ func lineEnding(src string) string {
 func (p *poFile) entries(f func(poEntry) error) error {
 	var m poEntry
 	var last *string // the string that the next line may continue
-	var msgstr string
-	comments := -1 // start of the comments before an entry
+	comments := -1   // start of the comments before an entry
 	next := func() error {
 		done := m
-		done.translated = msgstr != ""
-		m, last, msgstr = poEntry{}, nil, ""
+		m, last = poEntry{}, nil
 		if !done.hasMsgstr {
 			return nil
 		}
@@ -113,7 +111,7 @@ func (p *poFile) entries(f func(poEntry) error) error {
 			if !m.hasMsgstr {
 				m.msgstrs = l.Start
 			}
-			last, m.hasMsgstr = &msgstr, true
+			last, m.hasMsgstr = &m.msgstr, true
 		default:
 			return p.errorf(l.Start, "found %.20q, expected msgid, msgstr or a string", line)
 		}
@@ -248,8 +246,8 @@ func (p *poFile) comments(m poEntry, fuzzy bool) string {
 	return b.String() + p.src[m.keywords:m.msgstrs]
 }
 
-// formatArgument matches the arguments of the format strings that msgfmt checks.
-var formatArgument = regexp.MustCompile(`%(\([^()]*\))?[-+ #0']*(\d+\$)?[\d*.]*(hh|h|ll|l|q|j|z|t|L)?[A-Za-z%@]|\{[^{}]*\}`)
+// formatArgument matches the arguments of format strings, also invalid ones.
+var formatArgument = regexp.MustCompile(`%(\([^()]*\))?[-+ #0']*(\d+\$)?[\d*.]*(hh|h|ll|l|q|j|z|t|L)?(.|$)|\{[^{}]*\}`)
 
 // sameArguments reports whether two format strings have the same arguments, in any order if they
 // are numbered or named.
@@ -275,9 +273,12 @@ func (p *poFile) header(m poEntry) error {
 	if p.To != "" {
 		set(`("Language: *)(\\n)`, strings.ReplaceAll(p.To, "-", "_")+`\n`)
 		set(`("Plural-Forms: *)nplurals=INTEGER; plural=EXPRESSION;`, p.forms.String())
+		if !strings.Contains(old, "Plural-Forms:") && strings.Contains(p.src, "msgid_plural") {
+			fields += p.eol + `"Plural-Forms: ` + p.forms.String() + `\n"`
+		}
 	}
 	set(`("Content-Type: text/plain; charset=)(CHARSET|US-ASCII|ASCII)\b`, "UTF-8")
-	if given := pluralField.FindStringSubmatch(fields); given != nil {
+	if given := pluralField.FindStringSubmatch(m.msgstr); given != nil { // may be on several lines
 		forms, err := parsePluralForms(given[1], given[2])
 		if err != nil {
 			return p.errorf(m.msgstrs, "Plural-Forms: %v", err)
@@ -291,4 +292,4 @@ func (p *poFile) header(m poEntry) error {
 }
 
 // pluralField matches the field of a header with the forms of plurals.
-var pluralField = regexp.MustCompile(`Plural-Forms:\s*nplurals\s*=\s*(\d+)\s*;\s*plural\s*=([^;"\\]*)`)
+var pluralField = regexp.MustCompile(`Plural-Forms:\s*nplurals\s*=\s*(\d+)\s*;\s*plural\s*=([^;\n]*)`)

@@ -81,11 +81,18 @@ func TestPOFuzzy(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"%d of %s", "%d von %s", true}, {"%d of %s", "%s von %d", false}, {"%1$d of %2$s", "%2$s von %1$d", true}, {"%(a)s {b}", "{b} %(a)s", true}, {"50%%", "50 %", false},
+		{"%d of %s", "%d von %s", true}, {"%d of %s", "%s von %d", false}, {"%1$d of %2$s", "%2$s von %1$d", true}, {"%(a)s {b}", "{b} %(a)s", true}, {"50%%", "50 %", false}, {"a: %s", "a %: %s", false}, {"a: %s", "a: %s %", false},
 	} {
 		if got := sameArguments(c.a, c.b); got != c.same {
 			t.Errorf("%q and %q: %t, want %t", c.a, c.b, got, c.same)
 		}
+	}
+}
+
+func TestPOHeader(t *testing.T) {
+	got, _, err := translateString("a.po", "msgid \"\"\nmsgstr \"\"\n\nmsgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0] \"\"\n", Options{To: "ja"}, nil)
+	if want := "\nmsgstr \"\"\n\"Plural-Forms: nplurals=1; plural=(0);\\n\"\n\nmsgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0] \"b\"\n"; err != nil || !strings.HasSuffix(got, want) {
+		t.Errorf("error %v, got %q, want %q", err, got, want)
 	}
 }
 

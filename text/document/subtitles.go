@@ -235,7 +235,7 @@ func (s subtitles) escape(text string) string {
 }
 
 // divideText returns the part of t for each utterance: of a length as its own and that can be read
-// in its time.
+// in its time. One without words has those before it.
 func divideText(t markup.Text, us []utterance) []markup.Text {
 	if len(us) == 1 {
 		return []markup.Text{t}
@@ -246,7 +246,11 @@ func divideText(t markup.Text, us []utterance) []markup.Text {
 	}
 	var parts []markup.Text
 	for _, r := range divide(t.Plain, targets) {
-		parts = append(parts, cut(t, r))
+		if part := cut(t, r); len(parts) > 0 && text.IsBlank(part.Plain) {
+			parts = append(parts, parts[len(parts)-1])
+		} else {
+			parts = append(parts, part)
+		}
 	}
 	return parts
 }

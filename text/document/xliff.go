@@ -58,9 +58,10 @@ func translateXLIFF(e *editor) error {
 				err = x.language(t, token, "target-language")
 			case name == "trans-unit" || name == "segment" && x.version2:
 				unit, unitDepth = &xliffUnit{open: t, prefix: strings.TrimSuffix(tagName(token.Name), name)}, depth
-			case unit != nil && depth == unitDepth+1 && name == "source":
+			case unit == nil || depth != unitDepth+1:
+			case name == "source" && unit.source == nil:
 				into, unit.indent = &unit.source, whiteSpaceBefore(e.src, t.start)
-			case unit != nil && depth == unitDepth+1 && name == "target":
+			case name == "target" && unit.target == nil:
 				into = &unit.target
 			}
 			if err != nil {

@@ -64,6 +64,8 @@ func TestXLIFF2(t *testing.T) {
 		`<cp hex="0001"/></source>`, `<cp hex="0001"/></source><target>ONE <pc id="1">TWO</pc> <sc id="2"/>THREE<ec startRef="2"/><cp hex="0001"/></target>`,
 	).Replace(xliff2)
 	checkBilingual(t, "a.xlf", xliff2, Options{To: "de"}, want, "One two three [two] [three]")
+	twice := `<xliff version="2.0" trgLang="de"><segment><source>A</source><source>B <ph/></source><target/><target/></segment></xliff>`
+	checkBilingual(t, "a.xlf", twice, Options{}, strings.Replace(twice, "<target/>", "<target>A</target>", 1), "A")
 	fails(t, "a.xlf", xliff2, "a.xlf:1: found no trgLang")
 }
 
