@@ -16,7 +16,7 @@ const (
 	maxParts = 20_000
 
 	// A part that needs more than maxGrowth times its compressed size, and more than minPartBytes,
-	// is refused. Sheets with equal rows grow 50 to 150 times.
+	// is refused. The largest growth found in a part of more than 1 MB is 79 times.
 	maxGrowth    = 300
 	minPartBytes = 8 << 20
 )

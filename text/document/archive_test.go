@@ -161,3 +161,16 @@ func TestOLE(t *testing.T) {
 		fails(t, "a.docx", string(b), words)
 	}
 }
+
+func FuzzArchive(f *testing.F) {
+	f.Add(docx(f, "<w:p><w:r><w:t>A word</w:t></w:r></w:p>"))
+	f.Add(epub(f, "A word"))
+	f.Add(odt(f, "<text:p>A word</text:p>"))
+	f.Fuzz(func(t *testing.T, src string) {
+		for _, name := range []string{"a.docx", "a.odt", "a.epub"} {
+			if got, _, err := translateString(name, src, Options{}, nil); err == nil && got != src {
+				t.Errorf("identity changes %s", name)
+			}
+		}
+	})
+}

@@ -40,8 +40,3 @@ func TestEPUB(t *testing.T) {
 	checkDocument(t, "a.epub", epub(t, "A word.", "META-INF/encryption.xml", strings.Replace(encryption, "ALGORITHM", "http://www.idpf.org/2008/embedding", 1)))
 	fails(t, "a.epub", epub(t, "A word.", "META-INF/encryption.xml", encryption), "a.epub: protected by digital rights management (ALGORITHM)")
 }
-
-func FuzzEPUB(f *testing.F) {
-	f.Add("A <b>bold</b> word.")
-	f.Fuzz(func(t *testing.T, page string) { checkFuzz(t, "a.epub", epub(t, page)) })
-}

@@ -26,13 +26,16 @@ func translateODF(d *document) error {
 	return a.translate(func(part string) func(*document) error {
 		switch path.Base(part) {
 		case "content.xml", "styles.xml", "meta.xml": // also those of objects in folders
-			return textFile(func(e *editor) error {
-				p := &odfPart{e, map[string]string{}, map[string]string{}}
-				return e.nodes(p.isUnit, p.unit)
-			})
+			return textFile(translateODFXML)
 		}
 		return nil
 	})
+}
+
+// translateODFXML translates the texts of a part.
+func translateODFXML(e *editor) error {
+	p := &odfPart{e, map[string]string{}, map[string]string{}}
+	return e.nodes(p.isUnit, p.unit)
 }
 
 // odfPart is a part whose paragraphs are translated.

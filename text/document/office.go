@@ -3,6 +3,7 @@ package document
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,10 +30,15 @@ func translateOffice(d *document) error {
 			if strings.HasPrefix(part, "xl/worksheets/") && !strings.Contains(e.src, "inlineStr") {
 				return nil // sheets can be large
 			}
-			p := &officePart{e, names}
-			return e.nodes(p.isUnit, p.unit)
+			return translateOfficeXML(e, names)
 		})
 	})
+}
+
+// translateOfficeXML translates the texts of a part.
+func translateOfficeXML(e *editor, columnNames map[string]bool) error {
+	p := &officePart{e, columnNames}
+	return e.nodes(p.isUnit, p.unit)
 }
 
 // columnNames returns the names of columns in tables and pivot tables of a workbook. A cell that
@@ -71,6 +77,8 @@ func (o *officePart) isUnit(name string, n *node) bool {
 		return true
 	case "w:lang", "dc:language":
 		return o.To != ""
+	case "w:lvlText":
+		return numberWord.MatchString(n.attr("w:val"))
 	}
 	return hasAltText(n)
 }
@@ -105,6 +113,22 @@ func langAttr(language string) string {
 	return "val"
 }
 
+// numberWord matches the numbers of a list with a word, as in "Chapter %1", where %1 is the number.
+var numberWord = regexp.MustCompile(`\pL{2}.*%\d|%\d.*\pL{2}`)
+
+var levelNumber = regexp.MustCompile(`%\d`)
+
+// numberText returns the text of such numbers.
+func numberText(s string) (content []inline) {
+	at := 0
+	for _, m := range levelNumber.FindAllStringIndex(s, -1) {
+		number := inline{kind: container, nodes: []inline{{text: s[m[0]:m[1]]}}, keep: true}
+		content = append(content, inline{text: s[at:m[0]]}, number)
+		at = m[1]
+	}
+	return append(content, inline{text: s[at:]})
+}
+
 // block returns the pieces of an element that is not in a paragraph, and adds its texts to p.
 func (o *officePart) block(p *paragraph, n *node) []piece {
 	switch n.name {
@@ -114,10 +138,13 @@ func (o *officePart) block(p *paragraph, n *node) []piece {
 		return p.leaf(o.editor, n)
 	case "w:del", "w:moveFrom":
 		return raw(o.src[n.start:n.end])
+	case "w:lvlText":
+		tag := p.attributes(o.src[n.start:n.inner[0]], numberText, o.prefixed(n, "", "val"))
+		return append(tag, piece{raw: o.src[n.inner[0]:n.end]})
 	}
 	tag := raw(o.src[n.start:n.inner[0]])
 	if hasAltText(n) {
-		tag = p.attributes(o.src, n, "descr", "title")
+		tag = p.attributes(tag[0].raw, nil, "descr", "title")
 	}
 	return slices.Concat(tag, o.blocks(p, n.nodes), raw(o.src[n.inner[1]:n.end]))
 }
@@ -232,7 +259,7 @@ func isChoice(sdt *node) bool {
 func hasTextResult(instruction string) bool {
 	name, _, _ := strings.Cut(strings.TrimSpace(instruction), " ")
 	switch strings.ToUpper(name) {
-	case "HYPERLINK", "REF", "TOC", "STYLEREF", "QUOTE", "TITLE", "SUBJECT", "FORMTEXT", "INDEX", "XE", "MACROBUTTON", "GOTOBUTTON":
+	case "HYPERLINK", "REF", "TOC", "STYLEREF", "QUOTE", "TITLE", "SUBJECT", "FORMTEXT", "INDEX":
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"html"
 	"slices"
 	"strings"
 	"unicode"
@@ -458,21 +459,23 @@ func (p *paragraph) leaf(e *editor, n *node) []piece {
 	return e.around(n, n.inner, []piece{{text: p.text([]inline{{text: n.content()}})}})
 }
 
-// attributes returns the pieces of the start tag of n, with texts as the values of attributes.
-func (p *paragraph) attributes(src string, n *node, names ...string) (pieces []piece) {
-	tag := src[n.start:n.inner[0]]
-	at := 0
-	for at < len(tag) {
-		next, end := len(tag), len(tag)
-		value := ""
+// attributes returns the pieces of a start tag, with texts as the values of attributes by the names
+// as they are written. content, if not nil, returns the content of a value.
+func (p *paragraph) attributes(tag string, content func(string) []inline, names ...string) (pieces []piece) {
+	for at := 0; at < len(tag); {
+		start, end := len(tag), len(tag)
 		for _, name := range names {
-			if i, j, ok := attrRange(tag, name); ok && i >= at && i < next && i < j {
-				next, end, value = i, j, n.attr(name)
+			if i, j, ok := attrRange(tag, name); ok && i >= at && i < start && i < j {
+				start, end = i, j
 			}
 		}
-		pieces = append(pieces, piece{raw: tag[at:next]})
-		if next < len(tag) {
-			pieces = append(pieces, piece{text: p.text([]inline{{text: value}})})
+		pieces = append(pieces, piece{raw: tag[at:start]})
+		if start < len(tag) {
+			nodes := []inline{{text: html.UnescapeString(tag[start:end])}}
+			if content != nil {
+				nodes = content(nodes[0].text)
+			}
+			pieces = append(pieces, piece{text: p.text(nodes)})
 		}
 		at = end
 	}
