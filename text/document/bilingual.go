@@ -111,5 +111,7 @@ func xliffInline(t markup.Text) string {
 			es[s.ID] = element{open: fmt.Sprintf(`<g id="%d">`, s.ID), close: "</g>"}
 		}
 	}
-	return render(t, func(id int) element { return es[id] }, func(s string) string { return escapeXML(withoutControls(s)) })
+	return render(t, func(id int) element { return es[id] }, func(start, end, _ int) string {
+		return escapeXML(withoutControls(t.Plain[start:end]))
+	})
 }

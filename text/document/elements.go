@@ -9,7 +9,10 @@ import (
 
 // element is an inline element as the bytes of its format. An empty one has only open, and so has
 // one whose text is kept, with its text.
-type element struct{ open, close string }
+type element struct {
+	open, close string
+	in          int // 1 + ID of the element in which an empty one stays, or 0
+}
 
 // elements are the elements of a text by ID.
 type elements []element
@@ -130,43 +133,54 @@ func (m *marked) endElement(i, end int, bytes string) {
 // render returns t with the bytes of its elements. escape, if not nil, returns the bytes of text
 // between them.
 func (es elements) render(t markup.Text, escape func(string) string) string {
-	return render(t, func(id int) element { return es[id] }, escape)
+	return render(t, func(id int) element { return es[id] }, func(start, end, _ int) string {
+		if escape == nil {
+			return t.Plain[start:end]
+		}
+		return escape(t.Plain[start:end])
+	})
 }
 
-func render(t markup.Text, elementOf func(id int) element, escape func(string) string) string {
+// render returns t with the bytes of its elements. write returns the bytes of Plain[start:end],
+// which is in the element with an ID, or -1.
+func render(t markup.Text, elementOf func(id int) element, write func(start, end, in int) string) string {
 	var b strings.Builder
 	at := 0
 	var open []markup.Span
-	advance := func(to int) { // writes the text up to byte to, and ends the elements there
-		for at < to || len(open) > 0 && open[len(open)-1].End <= at {
-			end := to
+	// advance writes the text up to byte to and ends the elements that end there, except one.
+	advance := func(to, except int) {
+		for {
+			end, in := to, -1
 			if len(open) > 0 {
-				end = min(to, open[len(open)-1].End)
+				end, in = min(to, open[len(open)-1].End), open[len(open)-1].ID
 			}
-			if s := t.Plain[at:end]; escape != nil {
-				b.WriteString(escape(s))
-			} else {
-				b.WriteString(s)
+			if at < end {
+				b.WriteString(write(at, end, in))
+				at = end
 			}
-			at = end
-			for len(open) > 0 && open[len(open)-1].End <= at {
-				b.WriteString(elementOf(open[len(open)-1].ID).close)
-				open = open[:len(open)-1]
+			if in < 0 || open[len(open)-1].End > to || in == except {
+				return
 			}
+			b.WriteString(elementOf(in).close)
+			open = open[:len(open)-1]
 		}
 	}
 	for _, s := range t.Spans {
-		advance(s.Start)
-		b.WriteString(elementOf(s.ID).open)
+		e, around := elementOf(s.ID), -1
+		if s.Start == s.End {
+			around = e.in - 1
+		}
+		advance(s.Start, around)
+		b.WriteString(e.open)
 		switch {
 		case s.Keep:
 			at = s.End
 		case s.Start == s.End: // its text may be gone
-			b.WriteString(elementOf(s.ID).close)
+			b.WriteString(e.close)
 		default:
 			open = append(open, s)
 		}
 	}
-	advance(len(t.Plain))
+	advance(len(t.Plain), -1)
 	return b.String()
 }

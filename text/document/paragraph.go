@@ -77,7 +77,7 @@ type segment struct {
 type segmentElement struct {
 	open, close []piece
 	format      runFormat // of the text in it
-	parent      int       // the element that it is in, or -1
+	in          int       // 1 + ID of the element that it is in, or 0
 }
 
 // paragraph finds the texts of an edit.
@@ -337,18 +337,18 @@ func prevailing(nodes []inline) (most runFormat) {
 // space at its ends.
 func (p *paragraph) text(nodes []inline) *segment {
 	s := &segment{index: len(p.texts), format: prevailing(nodes), escape: p.escape}
-	parent := -1
+	in := 0
 	var plain strings.Builder
 	var spans []markup.Span
 	span := func(e segmentElement, content func()) {
 		id := len(spans)
-		e.parent = parent
-		parent = id
+		e.in = in
+		in = id + 1
 		spans = append(spans, markup.Span{Range: text.Range{Start: plain.Len()}, ID: id})
 		s.elements = append(s.elements, e)
 		content()
 		spans[id].End = plain.Len()
-		parent = e.parent
+		in = e.in
 	}
 	var add func(nodes []inline, base runFormat)
 	add = func(nodes []inline, base runFormat) {
@@ -385,59 +385,33 @@ func (p *paragraph) text(nodes []inline) *segment {
 	return s
 }
 
-// render appends pieces with the translations of all texts.
-func (p *paragraph) render(b *strings.Builder, pieces []piece, translations []markup.Text) {
+// render returns pieces with the translations of all texts.
+func (p *paragraph) render(pieces []piece, translations []markup.Text) string {
+	var b strings.Builder
 	for _, x := range pieces {
 		if x.text == nil {
 			b.WriteString(x.raw)
 		} else {
-			p.renderText(b, x.text, translations)
+			b.WriteString(p.renderText(x.text, translations))
 		}
 	}
+	return b.String()
 }
 
-// renderText appends the translation of a text.
-func (p *paragraph) renderText(b *strings.Builder, s *segment, translations []markup.Text) {
+// renderText returns the translation of a text.
+func (p *paragraph) renderText(s *segment, translations []markup.Text) string {
 	t := translations[s.index]
-	var open []markup.Span
-	at := 0
-	// advance writes the text up to byte to and ends the elements that end there, except parent.
-	advance := func(to, parent int) {
-		for {
-			end, format := to, s.format
-			if len(open) > 0 {
-				top := open[len(open)-1]
-				end, format = min(to, top.End), s.elements[top.ID].format
-			}
-			if at < end {
-				b.WriteString(format.open + s.escape(t.Plain, at, end) + format.close)
-				at = end
-			}
-			if len(open) == 0 || open[len(open)-1].End > to || open[len(open)-1].ID == parent {
-				return
-			}
-			p.render(b, s.elements[open[len(open)-1].ID].close, translations)
-			open = open[:len(open)-1]
-		}
+	elements := make([]element, len(s.elements))
+	for i, e := range s.elements {
+		elements[i] = element{p.render(e.open, translations), p.render(e.close, translations), e.in}
 	}
-	for _, span := range t.Spans {
-		e := s.elements[span.ID]
-		parent := -1
-		if span.Start == span.End {
-			parent = e.parent
+	return render(t, func(id int) element { return elements[id] }, func(start, end, in int) string {
+		format := s.format
+		if in >= 0 {
+			format = s.elements[in].format
 		}
-		advance(span.Start, parent)
-		p.render(b, e.open, translations)
-		switch {
-		case span.Keep:
-			at = span.End
-		case span.Start == span.End:
-			p.render(b, e.close, translations)
-		default:
-			open = append(open, span)
-		}
-	}
-	advance(len(t.Plain), -1)
+		return format.open + s.escape(t.Plain, start, end) + format.close
+	})
 }
 
 // edit replaces an element by pieces, if they have texts.
@@ -446,9 +420,7 @@ func (p *paragraph) edit(e *editor, n *node, pieces []piece) error {
 		return nil
 	}
 	return e.edit(edit{start: n.start, end: n.end, texts: p.texts, write: func(translations []markup.Text) (string, error) {
-		var b strings.Builder
-		p.render(&b, pieces, translations)
-		return b.String(), nil
+		return p.render(pieces, translations), nil
 	}})
 }
 
