@@ -32,6 +32,7 @@ func program() cli.Program {
 			}),
 			group("Prepare a corpus", []cli.Command{
 				{Name: "clean", NoArgs: true, Setup: cleanCommand},
+				{Name: "detect", Setup: detectCommand},
 				{Name: "hold-out", NoArgs: true, Setup: holdOutCommand},
 			}),
 			group("Measure", []cli.Command{

@@ -32,6 +32,7 @@ func commandLines(t *testing.T) map[string]string {
 		"export":      "-format pytorch -o OUT MODEL",
 		"clean":       "-src SRC -tgt SRC -dry-run",
 		"hold-out":    "-src SRC -tgt SRC -o OUT",
+		"detect":      "SRC",
 		"eval":        "-model MODEL -src SRC -ref SRC",
 		"score":       "-ref SRC SRC",
 		"score-pairs": "-model MODEL -src SRC -tgt SRC",

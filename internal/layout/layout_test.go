@@ -43,6 +43,9 @@ var allowedImports = []struct{ name, imports string }{
 	{"text/sentencepiece", "text text/internal/dropout text/internal/exact text/internal/heap text/internal/rewrite text/sentencepiece/internal/charsmap"},
 	{"text/sentencepiece/train", "text/internal/exact text/internal/heap text/internal/parallel text/internal/tally text/sentencepiece text/sentencepiece/internal/charsmap"},
 	{"text/split", "text"},
+	{"text/detect/internal/profile", ""},
+	{"text/detect/internal/build", "internal/hash text/detect/internal/profile"},
+	{"text/detect", "text text/detect/internal/profile text/split"},
 	{"text/markup", "text text/script"},
 	{"text/document", "text text/markup text/script text/split"},
 	{"text/moses", "text/internal/rewrite"},
@@ -94,9 +97,9 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/ordered cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/filter", "text text/script text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/ordered cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
-	{"cmd/tfm/internal/training", "mat layer text text/script text/score text/vocab model model/safetensors train train/corpus internal/format " +
+	{"cmd/tfm/internal/training", "mat layer text text/detect text/script text/score text/vocab model model/safetensors train train/corpus internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},
-	{"cmd/tfm", "mat layer text text/clean text/markup text/subword text/score text/sentencepiece text/vocab model model/convert model/safetensors model/decode translate train train/corpus train/runlog " +
+	{"cmd/tfm", "mat layer text text/clean text/detect text/markup text/subword text/score text/sentencepiece text/vocab model model/convert model/safetensors model/decode translate train train/corpus train/runlog " +
 		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/hub cmd/tfm/internal/heatmap cmd/tfm/internal/grammar " +
 		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/scoring cmd/tfm/internal/translator cmd/tfm/internal/filter cmd/tfm/internal/record cmd/tfm/internal/training " +
 		"internal/format internal/bench"},

@@ -12,6 +12,9 @@ type Facts struct {
 	Pairs          int
 	Source, Target Side
 
+	// Sample has the first pairs, up to maxSample.
+	Sample []text.Pair
+
 	Identical int // pairs whose target equals the source, without those whose sides are empty
 
 	// Different pairs. Above 8,192 they are estimated, with a standard deviation of about
@@ -37,6 +40,8 @@ func (f *Facts) Repeated() float64 {
 	return max(0, 1-float64(f.DistinctPairs)/float64(max(f.Pairs, 1)))
 }
 
+const maxSample = 500
+
 const (
 	minRatioChars = 20 // of the longer side; shorter sentences have any ratio
 	farOff        = 3  // factor
@@ -59,6 +64,9 @@ const ratioStep = octave / 32
 // add adds a pair and returns the hashes of the pair and its source.
 func (c *factsCounter) add(p text.Pair) pairHashes {
 	c.Pairs++
+	if len(c.Sample) < maxSample {
+		c.Sample = append(c.Sample, p)
+	}
 	sourceHash, source := hash.Text(p.Source)
 	targetHash, target := hash.Text(p.Target)
 	h := pairHashes{hash.Combine(sourceHash, targetHash), sourceHash}

@@ -59,6 +59,7 @@ type data struct {
 	read             *corpus.Corpus
 	srcLang, tgtLang string
 	fineTuning       bool
+	sources, targets side
 	found            []string
 }
 
@@ -66,6 +67,7 @@ func (d *data) warn(text string, args ...any) { d.found = append(d.found, fmt.Sp
 
 // warnings returns the warnings, the most serious first.
 func (d data) warnings() []string {
+	d.detect()
 	d.languages()
 	d.sameLanguage()
 	d.swapped()
@@ -97,6 +99,8 @@ func (d *data) sameLanguage() {
 	case d.Similarity > maxSimilarity:
 		d.warn("source and target look like one language (similarity %.3f, of two languages below %v): check %s",
 			d.Similarity, maxSimilarity, flags(d.Train, ""))
+	case d.isOneLanguage():
+		d.warn("source and target look like one language, %s: check %s", d.sources.lang, flags(d.Train, ""))
 	}
 }
 

@@ -72,6 +72,7 @@ func TestDataWarnings(t *testing.T) {
 		}
 		chinese[i] = b.String()
 	}
+	english, german, czech := realSentences(n)
 	for _, c := range []struct {
 		name                   string
 		source, target, vs, vt []string
@@ -89,6 +90,12 @@ func TestDataWarnings(t *testing.T) {
 			"source and target are swapped: -src-lang is zh, but 100% of the letters of the source are Latin, and -tgt-lang is en, but 100% of the letters of the target are Chinese: exchange -src and -tgt"}},
 		{"wrong language", source, target, nil, nil, "en ru", []string{"-tgt-lang is ru, but 100% of the letters of the target are Latin: check the files and the language"}},
 		{"wrong languages", source, target, nil, nil, "uk zh-Hans-CN", []string{"Latin, and -tgt-lang is zh-Hans-CN, but 100% of the letters of the target are Latin: check the files and the languages"}},
+		{"no fault, real sentences", english, german, nil, nil, "en-GB de-AT", nil},
+		{"languages of one script swapped", german, english, nil, nil, "en de", []string{
+			"source and target are swapped: -src-lang is en, but the sources look like de ("}},
+		{"another language of one script", english, german, nil, nil, "en fr", []string{"-tgt-lang is fr, but the targets look like de ("}},
+		{"other languages of one script", german, czech, nil, nil, "en fr", []string{"-tgt-lang is fr, but the targets look like cs ("}},
+		{"one language, other sentences", czech, reversed(czech), nil, nil, " ", []string{"source and target look like one language"}},
 		{"swapped validation", source, target, vt, vs, " ", []string{"exchange -valid-src and -valid-tgt"}},
 		{"shuffled", source, shuffled, nil, nil, " ", []string{"from line 1 or a little later, lines do not belong together: the lengths of 2,000 of 2,000 training pairs are unrelated; line n"}},
 		{"shifted", source[1:], target[:n-1], nil, nil, " ", []string{"the lengths of 1,999 of 1,999 training pairs are unrelated, but fit if the targets move up by a line"}},
@@ -117,6 +124,41 @@ func TestDataWarnings(t *testing.T) {
 			t.Errorf("%s: warnings\n%s\nwant\n%s", c.name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 		}
 	}
+}
+
+// realSentences returns n sentences in English, German and Czech.
+func realSentences(n int) (english, german, czech []string) {
+	words := func(list string) []string { return strings.Split(list, ",") }
+	nouns := [3][]string{
+		words("teacher,farmer,neighbour,doctor,painter,driver,brother,uncle,boy,gardener,baker,soldier,writer"),
+		words("Lehrer,Bauer,Nachbar,Arzt,Maler,Fahrer,Bruder,Onkel,Junge,Gärtner,Bäcker,Soldat,Schriftsteller"),
+		words("učitel,sedlák,soused,lékař,malíř,řidič,bratr,strýc,chlapec,zahradník,pekař,voják,spisovatel"),
+	}
+	places := [3][]string{
+		words("behind the old church,in the garden,at the station,on the bridge,in front of the house,by the river,in the kitchen"),
+		words("hinter der alten Kirche,im Garten,am Bahnhof,auf der Brücke,vor dem Haus,am Fluss,in der Küche"),
+		words("za starým kostelem,na zahradě,na nádraží,na mostě,před domem,u řeky,v kuchyni"),
+	}
+	times := [3][]string{
+		words("yesterday evening,early in the morning,last week,on Sunday,this summer,before the war,at night,in winter,three years ago,a month later,again,once more"),
+		words("gestern Abend,früh am Morgen,letzte Woche,am Sonntag,diesen Sommer,vor dem Krieg,in der Nacht,im Winter,vor drei Jahren,einen Monat später,wieder,noch einmal"),
+		words("včera večer,brzy ráno,minulý týden,v neděli,letos v létě,před válkou,v noci,v zimě,před třemi lety,o měsíc později,zase,ještě jednou"),
+	}
+	for i := range n {
+		var s [3]string
+		for l, form := range []string{"The %s was waiting %s %s with his two dogs.", "Der %s wartete %s %s mit seinen zwei Hunden.", "Ten %s čekal %s %s se svými dvěma psy."} {
+			s[l] = fmt.Sprintf(form, nouns[l][i%13], places[l][i/13%7], times[l][i/91%12]) + strings.Repeat("!", i/1092)
+		}
+		english, german, czech = append(english, s[0]), append(german, s[1]), append(czech, s[2])
+	}
+	return english, german, czech
+}
+
+// reversed returns the lines in the opposite order.
+func reversed(lines []string) []string {
+	lines = slices.Clone(lines)
+	slices.Reverse(lines)
+	return lines
 }
 
 // scrambled returns other sentences of the same lengths in the same language: the words of each in

@@ -1,10 +1,11 @@
 // Package training trains a model, from its corpora to its file, and prints the progress: the
 // common part of tfm train and tfm demo.
 //
-//	job.go      Job: corpora, model, initial weights, training
-//	print.go    the settings and the events as lines
-//	data.go     warnings about the data
-//	scripts.go  warnings about languages whose script the data does not have
-//	watch.go    warnings about a run that goes wrong; estimate.go: its duration
-//	save.go     the model file
+//	job.go       Job: corpora, model, initial weights, training
+//	print.go     the settings and the events as lines
+//	data.go      warnings about the data
+//	scripts.go   warnings about languages whose script the data does not have
+//	detected.go  warnings about languages that the data is not in
+//	watch.go     warnings about a run that goes wrong; estimate.go: its duration
+//	save.go      the model file
 package training

@@ -68,5 +68,7 @@ func (d *data) languages() {
 		d.warn("%s, and %s: check the files and the languages", source, target)
 	case source != "" || target != "":
 		d.warn("%s: check the files and the language", source+target)
+	default:
+		d.detectedLanguages()
 	}
 }

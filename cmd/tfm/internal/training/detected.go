@@ -1,0 +1,82 @@
+package training
+
+import (
+	"fmt"
+	"slices"
+
+	"tfm/text"
+	"tfm/text/detect"
+)
+
+// side is the language of most sampled sentences of a side, or detect.Unknown.
+type side struct {
+	lang string
+	n    int // sentences in lang
+	of   int // sampled sentences whose language is certain
+}
+
+// Limits of a side with a language.
+const (
+	minConfidence = 0.9 // of a sentence
+	minSentences  = 50
+	minMajority   = 0.7
+)
+
+// detect sets the languages of source and target.
+func (d *data) detect() {
+	d.sources, d.targets = newSide(d.Sample, func(p text.Pair) string { return p.Source }), newSide(d.Sample, func(p text.Pair) string { return p.Target })
+}
+
+// newSide returns the language of a side of pairs.
+func newSide(pairs []text.Pair, sentence func(text.Pair) string) side {
+	s := side{lang: detect.Unknown}
+	count := map[string]int{}
+	for _, p := range pairs {
+		lang, confidence := detect.Default().Detect(sentence(p))
+		if confidence < minConfidence {
+			continue
+		}
+		s.of++
+		if count[lang]++; count[lang] > s.n {
+			s.lang, s.n = lang, count[lang]
+		}
+	}
+	if s.of < minSentences || share(s.n, s.of) < minMajority {
+		s.lang = detect.Unknown
+	}
+	return s
+}
+
+// closeLanguages are languages that sentences without their few differences do not tell apart.
+var closeLanguages = []string{"bs", "hr", "sr-Latn", "id", "ms", "da", "nb", "nn", "zh", "zh-Hant", "xh", "zu"}
+
+// differs reports whether a side is in another language than tag. Close languages do not differ.
+func (s side) differs(tag string) bool {
+	want := detect.Default().Find(tag)
+	return want != "" && s.lang != detect.Unknown && want != s.lang &&
+		!(slices.Contains(closeLanguages, want) && slices.Contains(closeLanguages, s.lang))
+}
+
+// isOneLanguage reports whether source and target are in one language.
+func (d *data) isOneLanguage() bool {
+	return d.sources.lang == d.targets.lang && d.sources.lang != detect.Unknown && !slices.Contains(closeLanguages, d.sources.lang)
+}
+
+// detectedLanguages warns of sides that are not in the languages of the flags.
+func (d *data) detectedLanguages() {
+	found := func(flag, lang, name string, s side) string {
+		return fmt.Sprintf("-%s is %s, but the %s look like %s (%d of %d sampled)", flag, lang, name, s.lang, s.n, s.of)
+	}
+	wrongSource, wrongTarget := d.sources.differs(d.srcLang), d.targets.differs(d.tgtLang)
+	source, target := found("src-lang", d.srcLang, "sources", d.sources), found("tgt-lang", d.tgtLang, "targets", d.targets)
+	switch {
+	case wrongSource && wrongTarget && !d.sources.differs(d.tgtLang) && !d.targets.differs(d.srcLang):
+		d.warn("source and target are swapped: %s, and %s: exchange %s", source, target, flags(d.Train, ""))
+	case wrongSource && wrongTarget:
+		d.warn("%s, and %s: check the files and the languages", source, target)
+	case wrongSource:
+		d.warn("%s: check the file and the language", source)
+	case wrongTarget:
+		d.warn("%s: check the file and the language", target)
+	}
+}

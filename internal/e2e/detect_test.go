@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestDetect(t *testing.T) {
+	const lines = "Der Hund läuft über die Straße und bellt laut.\n1234\nThe weather was cold. Мы пошли домой, потому что было холодно.\n\xff\n"
+	languages := func(out string) (found string) {
+		for line := range strings.Lines(out) {
+			found += strings.Split(line, "\t")[0] + " "
+		}
+		return found
+	}
+	file := write(t, "lines", lines)
+	out := mustRun(t, "", "detect", file).stdout
+	if got, want := languages(out), "de und ru und "; got != want {
+		t.Errorf("languages %q, want %q:\n%s", got, want, out)
+	}
+	if piped := mustRun(t, lines, "detect").stdout; piped != out {
+		t.Errorf("of standard input\n%s\nof the file\n%s", piped, out)
+	}
+	if got, want := languages(mustRun(t, lines, "detect", "-among", "nl,en").stdout), "nl und und und "; got != want {
+		t.Errorf("among nl and en %q, want %q", got, want)
+	}
+	for line := range strings.Lines(mustRun(t, lines, "detect", "-n", "2").stdout) {
+		if n := strings.Count(line, "\t"); n != 3 && !strings.HasPrefix(line, "und\t0.000") {
+			t.Errorf("-n 2: %q has %d tabs, want 3", line, n)
+		}
+	}
+	sentences := mustRun(t, lines, "detect", "-by-sentence").stdout
+	for _, want := range []string{"1\tde\t", "\tDer Hund läuft über die Straße und bellt laut.\n2\tund\t0.000\t1234\n3\ten\t", "\tThe weather was cold.\n3\tru\t"} {
+		if !strings.Contains(sentences, want) {
+			t.Errorf("-by-sentence: no %q in\n%s", want, sentences)
+		}
+	}
+	var object struct {
+		Lang       string
+		Confidence float64
+		Candidates []struct{ Lang string }
+		Sentences  []struct{ Lang, Text string }
+	}
+	first, _, _ := strings.Cut(mustRun(t, lines, "detect", "-json", "-n", "3", file).stdout, "\n")
+	if err := json.Unmarshal([]byte(first), &object); err != nil || object.Lang != "de" || object.Confidence < 0.9 || len(object.Candidates) != 3 {
+		t.Errorf("-json: %s, %v", first, err)
+	}
+	if list := mustRun(t, "", "detect", "-list").stdout; !strings.Contains(list, "\nzh\nzh-Hant\n") || strings.Count(list, "\n") < 50 {
+		t.Errorf("-list:\n%s", list)
+	}
+	for args, want := range map[string]string{
+		"-among en,xx":      `-among: found "xx", expected languages that 'tfm detect -list' prints`,
+		"-n 0":              "-n is 0",
+		"-n 2 -by-sentence": "-by-sentence excludes -n",
+		"missing":           "missing",
+	} {
+		if o := runTFM(t, "", append([]string{"detect"}, strings.Fields(args)...)...); o.code == 0 || !strings.Contains(o.stderr, want) {
+			t.Errorf("tfm detect %s: exit code %d, %s, want %s", args, o.code, o.stderr, want)
+		}
+	}
+}
