@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -126,6 +127,13 @@ func TestHostileArchives(t *testing.T) {
 	fails(t, "a.docx", docx(t, strings.Repeat("<w:tbl>", maxDepth)), "nested deeper than")
 	fails(t, "a.docx", docx(t, "<w:p>"), "a.docx: word/document.xml:1: found the end of <w:body>")
 	fails(t, "a.docx", docx(t, "&bomb;"), "invalid character entity &bomb;")
+
+	fails(t, "a.docx", docx(t, "<w:p>"+strings.Repeat("<w:r/>", maxNodes+2)+"</w:p>"), "elements in a paragraph")
+	spaces := ""
+	for i := range maxNamespaces {
+		spaces += fmt.Sprintf(` xmlns:n%d=""`, i)
+	}
+	fails(t, "a.docx", docx(t, "<w:p"+spaces+"></w:p>"), "a.docx: word/document.xml:1: more than 200 namespaces")
 
 	many := make([]string, 2*(maxParts+1))
 	for i := range maxParts + 1 {

@@ -46,6 +46,12 @@ var prefixes = map[string]string{
 	"http://www.daisy.org/z3986/2005/ncx/":                                   "ncx",
 }
 
+// Limits of XML, so that its nodes need little more memory than the file.
+const (
+	maxNamespaces = 200     // of an element
+	maxNodes      = 1 << 19 // of a paragraph
+)
+
 // qualified returns a name with the usual prefix of its namespace. Names of unknown namespaces keep
 // theirs after a "?".
 func qualified(scope map[string]string, n xml.Name) string {
@@ -82,10 +88,12 @@ func within(scope map[string]string, attrs []xml.Attr) map[string]string {
 func (e *editor) nodes(is func(name string, n *node) bool, use func(*node) error) error {
 	scopes := []map[string]string{{"xml": "xml"}}
 	var open []*node // from the element for use
+	count := 0       // of nodes in open
 	add := func(n *node) {
 		if len(open) > 0 {
 			top := open[len(open)-1]
 			top.nodes = append(top.nodes, n)
+			count++
 		}
 	}
 	for t, err := range e.xml() {
@@ -96,6 +104,9 @@ func (e *editor) nodes(is func(name string, n *node) bool, use func(*node) error
 		case xml.StartElement:
 			scope := within(scopes[len(scopes)-1], token.Attr)
 			scopes = append(scopes, scope)
+			if len(scope) > maxNamespaces || count > maxNodes {
+				return e.errorf(t.start, "more than %d namespaces, or %d elements in a paragraph", maxNamespaces, maxNodes)
+			}
 			n := &node{name: qualified(scope, token.Name), start: t.start, inner: [2]int{t.end, t.end}, attrs: token.Attr, scope: scope}
 			if len(open) > 0 || is(n.name, n) {
 				add(n)
@@ -112,6 +123,7 @@ func (e *editor) nodes(is func(name string, n *node) bool, use func(*node) error
 			if len(open) > 0 {
 				break
 			}
+			count = 0
 			if err := use(n); err != nil {
 				return err
 			}
@@ -154,11 +166,16 @@ func (n *node) child(name string) *node {
 
 // content returns all text in n.
 func (n *node) content() string {
-	s := n.text
-	for _, c := range n.nodes {
-		s += c.content()
+	var b strings.Builder
+	var add func(n *node)
+	add = func(n *node) {
+		b.WriteString(n.text)
+		for _, c := range n.nodes {
+			add(c)
+		}
 	}
-	return s
+	add(n)
+	return b.String()
 }
 
 // attrRange returns the range in a start tag of the value of an attribute, by its name as it is

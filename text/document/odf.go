@@ -233,7 +233,7 @@ func (o *odfPart) span(n *node, outer runFormat) runFormat {
 }
 
 // maxSpaces is the limit of the spaces that a text:s stands for.
-const maxSpaces = 1000
+const maxSpaces = 100
 
 // collapse returns s with white space as one space, or none if space, which it sets.
 func collapse(s string, space *bool) string {

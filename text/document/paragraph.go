@@ -97,12 +97,12 @@ const maxOpen = 64
 // pair returns nodes with the ranges that begin and end there as elements. A range that ends in
 // another one, and begins before it, begins before the other one.
 func (p *paragraph) pair(nodes []inline) []inline {
-	type rang struct {
+	type openRange struct {
 		begin     inline
 		nodes     []inline
 		separated bool
 	}
-	stack := []rang{{}}
+	stack := []openRange{{}}
 	put := func(n ...inline) {
 		top := &stack[len(stack)-1]
 		top.nodes = append(top.nodes, n...)
@@ -130,7 +130,7 @@ func (p *paragraph) pair(nodes []inline) []inline {
 			if c.begin.key == fieldKey {
 				r.nodes = append(r.nodes, single(c.begin))
 			} else {
-				stack = append(stack, rang{begin: c.begin})
+				stack = append(stack, openRange{begin: c.begin})
 			}
 			r.nodes = append(r.nodes, c.nodes...)
 		}
@@ -140,7 +140,7 @@ func (p *paragraph) pair(nodes []inline) []inline {
 	for _, n := range nodes {
 		switch {
 		case n.kind == begin && len(stack) <= maxOpen:
-			stack = append(stack, rang{begin: n})
+			stack = append(stack, openRange{begin: n})
 		case n.kind == separate && enclose(fieldKey) && !stack[len(stack)-1].separated:
 			top := &stack[len(stack)-1]
 			instruction := ""
@@ -182,7 +182,7 @@ func (p *paragraph) bytes(nodes []inline) (pieces []piece) {
 	return pieces
 }
 
-// plain returns the characters of nodes.
+// plainOf returns the characters of nodes.
 func plainOf(nodes []inline) string {
 	var b strings.Builder
 	for _, n := range nodes {
@@ -197,47 +197,27 @@ func plainOf(nodes []inline) string {
 // programs divide runs there; longer white space in a format or container of its own is a gap, as
 // it may be there to be filled in.
 func (p *paragraph) merge(nodes []inline) (merged []inline) {
-	put := func(n inline) {
-		if len(merged) == 0 {
-			merged = append(merged, n)
-			return
-		}
-		last := &merged[len(merged)-1]
-		switch {
-		case n.kind == object && last.kind == object:
-			last.open = slices.Concat(last.open, n.open)
-		case n.kind == chars && last.kind == chars && (n.format == last.format || n.text == " "):
-			last.text += n.text
-		case n.kind == chars && last.kind == chars && last.text == " ":
-			n.text = last.text + n.text
-			*last = n
-		default:
-			merged = append(merged, n)
-		}
-	}
-	for _, n := range nodes {
-		if n.kind == chars && n.text == "" {
-			continue
-		}
-		if n.kind != container {
-			put(n)
-			continue
-		}
-		n.nodes = p.merge(p.pair(n.nodes))
-		s := plainOf(n.nodes)
-		switch {
-		case !text.IsBlank(s) || hasGap(n):
-			put(n)
-		case s == "" || s == " ":
-			format := prevailing(n.nodes)
-			n.nodes = slices.DeleteFunc(n.nodes, func(c inline) bool { return c.kind == chars })
-			put(inline{kind: object, open: p.bytes([]inline{n})})
-			if s != "" {
-				put(inline{text: s, format: format})
+	nodes = p.simplify(nodes)
+	for len(nodes) > 0 {
+		n, rest := nodes[0], nodes[1:]
+		switch n.kind {
+		case object:
+			for len(rest) > 0 && rest[0].kind == object {
+				n.open = append(n.open, rest[0].open...)
+				rest = rest[1:]
 			}
-		default:
-			put(inline{kind: gap, open: p.bytes([]inline{n})})
+		case chars:
+			parts := []string{n.text}
+			for len(rest) > 0 && rest[0].kind == chars && (rest[0].format == n.format || rest[0].text == " " || n.text == " " && len(parts) == 1) {
+				if n.text == " " && len(parts) == 1 {
+					n.format = rest[0].format
+				}
+				parts = append(parts, rest[0].text)
+				rest = rest[1:]
+			}
+			n.text = strings.Join(parts, "")
 		}
+		merged, nodes = append(merged, n), rest
 	}
 	for i, n := range merged {
 		if n.soft && i > 0 && i < len(merged)-1 && runsOn(plainOf(merged[i-1:i]), plainOf(merged[i+1:i+2])) {
@@ -251,6 +231,36 @@ func (p *paragraph) merge(nodes []inline) (merged []inline) {
 		}
 	}
 	return merged
+}
+
+// simplify returns nodes without empty characters, and with containers merged. One without text
+// is an object, one with a space an object before it, and one with more white space a gap.
+func (p *paragraph) simplify(nodes []inline) (simple []inline) {
+	for _, n := range nodes {
+		if n.kind == chars && n.text == "" {
+			continue
+		}
+		if n.kind != container {
+			simple = append(simple, n)
+			continue
+		}
+		n.nodes = p.merge(p.pair(n.nodes))
+		s := plainOf(n.nodes)
+		switch {
+		case !text.IsBlank(s) || hasGap(n):
+			simple = append(simple, n)
+		case s == "" || s == " ":
+			format := prevailing(n.nodes)
+			n.nodes = slices.DeleteFunc(n.nodes, func(c inline) bool { return c.kind == chars })
+			simple = append(simple, inline{kind: object, open: p.bytes([]inline{n})})
+			if s != "" {
+				simple = append(simple, inline{text: s, format: format})
+			}
+		default:
+			simple = append(simple, inline{kind: gap, open: p.bytes([]inline{n})})
+		}
+	}
+	return simple
 }
 
 // runsOn reports whether a sentence seems to continue after a line break.
