@@ -19,8 +19,8 @@
 // Open converts a model file as it reads it, or maps one that 'tfm quantize' wrote: a process then
 // shares the weights with others. Options.Int8 rounds them to 8 bits.
 //
-// The package imports model, model/decode, text, text/align, text/split and text/vocab, and neither
-// training nor the scores of test sets.
+// The package imports model, model/decode, text, text/align, text/markup, text/split and
+// text/vocab, and neither training nor the scores of test sets.
 //
 // The way of a sentence: Translator.Do → text.Tokenizer encodes the sentence → decode.Engine
 // searches for its translations, together with those of other calls → Translator.translation
@@ -28,9 +28,10 @@
 //
 // The files: translator.go (Open, Translate), request.go (Do and its results), sentences.go (texts
 // of several sentences), lines.go (streams), languages.go (the tokens of languages), phrases.go
-// (words that must appear), keep.go (ranges that stay unchanged), pairs.go (scores of given
-// translations), heads.go (the heads that align best), shortlist.go (the pieces that may translate
-// a source), stream.go (parts of translations that cannot change).
+// (words that must appear), marked.go (texts with inline elements), keep.go (ranges that stay
+// unchanged), pairs.go (scores of given translations), heads.go (the heads that align best),
+// shortlist.go (the pieces that may translate a source), stream.go (parts of translations that
+// cannot change).
 //
 // # Terms
 //

@@ -11,6 +11,7 @@ import (
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
+	"tfm/text/markup"
 	"tfm/text/split"
 )
 
@@ -42,10 +43,10 @@ type Request struct {
 	// without room for them is Truncated. Lines calls PhrasesOf from several goroutines.
 	PhrasesOf func(text string) []string
 
-	// KeepOf, if not nil, returns the ranges of text i that each of its translations contains once
-	// and unchanged, sorted and disjoint, none of them empty; see Translation.Kept. The model
-	// translates a word in the place of each. A text without a letter or digit outside of them is
-	// its own translation. Lines calls KeepOf from several goroutines, with i = 0.
+	// KeepOf, if not nil, returns the ranges of text i that each of its translations contains
+	// once and unchanged, sorted and disjoint, none of them empty; see Translation.Kept. The
+	// model translates a word in the place of each. A text without a letter or digit outside of
+	// them is its own translation. Lines calls KeepOf from several goroutines, with i = 0.
 	KeepOf   func(i int, text string) []text.Range
 	standIns [][]standIn // of each text, in the place of KeepOf
 
@@ -60,6 +61,13 @@ type Request struct {
 	// MaxSource is the source limit in tokens. 0, or more than Translator.MaxSource, is
 	// Translator.MaxSource.
 	MaxSource int
+
+	// Markup, if not nil, reads each text as a document, for example markup.ReadHTML. Its texts
+	// are translated, and the translation of the text is the document with them, see Marked. It
+	// has the sum of their scores, and neither tokens nor attention; Decode.NBest, Prefixes and
+	// Certain do not apply. Prefix is that of each text of the documents, PhrasesOf and KeepOf
+	// are called with each. Lines calls Markup from several goroutines.
+	Markup func(string) (*markup.Document, error)
 
 	// Certain, if not nil, is called with the index of a text and the next part of its best
 	// translation as soon as the part cannot change: with greedy search and one sample after
@@ -91,6 +99,8 @@ type Result struct {
 	// has the text with the best translation of each, whose Score is the sum of theirs, and
 	// neither tokens nor attention.
 	Sentences []Sentence
+
+	Err error // of Request.Markup: why the text has no translation
 }
 
 // Truncated reports whether the text exceeded the source limit; see TruncatedTo.
@@ -240,6 +250,9 @@ func (r *Request) validate() error {
 
 // do is Do for valid options, between begin and end.
 func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
+	if r.Markup != nil {
+		return t.doMarkup(ctx, r)
+	}
 	if r.Split != nil {
 		return t.doSplit(ctx, r)
 	}

@@ -34,6 +34,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	f.Group("Input")
 	c.form = filter.Flags(f)
 	c.sentences = filter.SplitFlags(f)
+	c.tags = filter.TagFlags(f)
 	f.IntVar(&c.batch, "batch", 256, "limit of the lines that are translated at the same time").Range(1, 1<<20)
 	f.IntVar(&c.maxSource, "max-source", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit").Range(0, math.MaxInt32)
 	f.Group("Output")
@@ -71,6 +72,7 @@ type translation struct {
 	search    *decode.Options
 	form      *filter.Options
 	sentences *filter.Split
+	tags      *filter.Tags
 	batch     int
 	maxSource int
 	out       string
@@ -86,7 +88,7 @@ type translation struct {
 func (c *translation) check() (filter.Format, error) {
 	given := c.given()
 	c.answer.NBest = c.search.NBest > 0
-	if err := c.sentences.Check(given); err != nil {
+	if err := cmp.Or(c.sentences.Check(given), c.tags.Check(given)); err != nil {
 		return nil, err
 	}
 	c.form.Breaks, c.answer.Split = c.sentences.Paragraphs, c.sentences.On
@@ -189,6 +191,7 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 	if c.protect {
 		o.KeepOf = func(_ int, s string) []text.Range { return markup.Protected(s) }
 	}
+	c.tags.Apply(&o)
 	if err := c.terms.Apply(&o, t); err != nil {
 		return o, nil, err
 	}

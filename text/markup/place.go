@@ -127,7 +127,7 @@ func (p *placer) link(links []Link, keptSource, keptTarget []text.Range) {
 		}
 		for i := srcLo; i < srcHi; i++ {
 			for j := tgtLo; j < tgtHi; j++ {
-				if single[i] || isFixed[j] {
+				if single[i] || isFixed[j] || bytes == 0 {
 					continue
 				}
 				if weights[i] == nil {

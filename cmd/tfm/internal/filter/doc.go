@@ -10,6 +10,7 @@
 //	write.go     files of pairs that a command writes
 //	prefix.go    the begin of translations
 //	terms.go     the translations of terms
+//	tags.go      texts that are parts of documents
 //	split.go     sentences of lines and of paragraphs
 //	stream.go    lines that are written while they are translated
 //	progress.go  the progress through files of known size

@@ -1,0 +1,210 @@
+package translate
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"tfm/model"
+	"tfm/text"
+	"tfm/text/markup"
+	"tfm/text/split"
+)
+
+// Marked translates texts with inline elements: their plain texts as Do does, with the options of
+// r, whose Texts and Certain are ignored. The elements are placed by attention, see
+// markup.Text.Place. The text of kept elements is kept, in addition to the ranges of r.KeepOf. A
+// line break within a sentence becomes a space.
+func (t *Translator) Marked(ctx context.Context, r Request, texts []markup.Text) ([]markup.Text, error) {
+	r.Decode = cmp.Or(r.Decode, t.defaults)
+	if err := r.validate(); err != nil {
+		return nil, err
+	}
+	if err := t.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer t.end()
+	marked, _, err := t.marked(ctx, r, texts)
+	return marked, err
+}
+
+// marked is Marked for valid options, between begin and end. It also returns the results of the
+// plain texts.
+func (t *Translator) marked(ctx context.Context, r Request, texts []markup.Text) ([]markup.Text, []Result, error) {
+	// Attention takes time, so that texts without spans are translated without it, except where
+	// the draws depend on the order of texts.
+	groups := [2][]int{}
+	for i, s := range texts {
+		k := 1
+		if len(s.Spans) == 0 && !r.Decode.Sample {
+			k = 0
+		}
+		groups[k] = append(groups[k], i)
+	}
+	marked, results := make([]markup.Text, len(texts)), make([]Result, len(texts))
+	for k, indices := range groups {
+		of := r
+		of.Texts, of.Prefixes, of.codes, of.Certain, of.Markup = nil, nil, nil, nil, nil
+		of.Attention = k == 1
+		for _, i := range indices {
+			plain := texts[i].Plain
+			if r.Split == nil {
+				plain = strings.ReplaceAll(plain, "\n", " ")
+			}
+			of.Texts, of.Prefixes = append(of.Texts, plain), append(of.Prefixes, r.prefix(i))
+			if i < len(r.codes) {
+				of.codes = append(of.codes, r.codes[i])
+			}
+		}
+		of.KeepOf = func(n int, s string) []text.Range {
+			var more []text.Range
+			if r.KeepOf != nil {
+				more = r.KeepOf(indices[n], s)
+			}
+			return keptWith(texts[indices[n]], more)
+		}
+		translated, err := t.do(ctx, of)
+		if err != nil {
+			return nil, nil, err
+		}
+		for n, i := range indices {
+			results[i] = translated[n]
+			marked[i] = place(texts[i], of.KeepOf(n, of.Texts[n]), &results[i])
+		}
+	}
+	return marked, results, nil
+}
+
+// keptWith returns the ranges of the spans of s that are kept, with those of more that overlap
+// none.
+func keptWith(s markup.Text, more []text.Range) (kept []text.Range) {
+	for _, span := range s.Spans {
+		if span.Keep && span.Start < span.End {
+			kept = append(kept, span.Range)
+		}
+	}
+	for _, r := range more {
+		if !slices.ContainsFunc(kept, func(k text.Range) bool { return k.Start < r.End && r.Start < k.End }) {
+			kept = append(kept, r)
+		}
+	}
+	slices.SortFunc(kept, func(a, b text.Range) int { return a.Start - b.Start })
+	return kept
+}
+
+// place returns the best translation of s with its spans. kept are the ranges of s that are kept.
+func place(s markup.Text, kept []text.Range, r *Result) markup.Text {
+	if len(s.Spans) == 0 || len(r.Translations) == 0 {
+		out := markup.Text{Plain: r.Best(), Spans: slices.Clone(s.Spans)}
+		for i := range out.Spans {
+			out.Spans[i].Range = text.Range{}
+		}
+		return out
+	}
+	best := &r.Translations[0]
+	var a markup.Alignment
+	if r.Sentences == nil {
+		a.Links = r.links(nil, s.Plain, s.Plain, best, 0, 0)
+	}
+	for i, sentence := range r.Sentences {
+		if i > 0 {
+			before := r.Sentences[i-1]
+			a.Gaps = append(a.Gaps, markup.Link{
+				Source: text.Range{Start: before.Source.End, End: sentence.Source.Start},
+				Target: text.Range{Start: before.Target.End, End: sentence.Target.Start}})
+		}
+		if len(sentence.Translations) > 0 {
+			source := s.Plain[sentence.Source.Start:sentence.Source.End]
+			a.Links = sentence.links(a.Links, source, split.Unwrap(source), &sentence.Translations[0], sentence.Source.Start, sentence.Target.Start)
+		}
+	}
+	for _, span := range s.Spans {
+		if i, ok := slices.BinarySearchFunc(kept, span.Range, func(a, b text.Range) int { return a.Start - b.Start }); span.Keep && ok && i < len(best.Kept) {
+			a.Kept = append(a.Kept, best.Kept[i])
+		}
+	}
+	return s.Place(best.Text, a)
+}
+
+// links appends the links of the translation of line, which is source without line breaks. The
+// source begins at from in its text, the translation at to in that of the text.
+func (r *Result) links(links []markup.Link, source, line string, t *Translation, from, to int) []markup.Link {
+	at := make([]int, len(line)+1) // offset in source of each byte of line
+	i := 0
+	for j := range len(line) {
+		for line[j] != source[i] && !(line[j] == ' ' && strings.IndexByte(lineSpace, source[i]) >= 0) {
+			i++
+		}
+		at[j] = i
+		i++
+	}
+	at[len(line)] = len(source)
+	for i, target := range t.Tokens {
+		for j, token := range r.Tokens {
+			if weight := int(t.Attention[i][j] * markup.MaxWeight); weight > 0 {
+				links = append(links, markup.Link{Weight: weight,
+					Source: text.Range{Start: from + at[token.Start], End: from + at[token.End]},
+					Target: text.Range{Start: to + target.Start, End: to + target.End}})
+			}
+		}
+	}
+	return links
+}
+
+// lineSpace are the characters that split.Unwrap replaces by a space.
+const lineSpace = " \n"
+
+// doMarkup is do for r.Markup. A text that it does not accept has the Err of its Result.
+func (t *Translator) doMarkup(ctx context.Context, r Request) ([]Result, error) {
+	results := make([]Result, len(r.Texts))
+	documents := make([]*markup.Document, len(r.Texts))
+	all := r
+	all.codes = nil
+	var texts []markup.Text
+	for i, s := range r.Texts {
+		if text.IsBlank(s) {
+			continue
+		}
+		code, offset := t.textCode(s)
+		if i < len(r.codes) {
+			code = cmp.Or(code, r.codes[i])
+		}
+		d, err := r.Markup(s[offset:])
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		documents[i] = d
+		for _, x := range d.Texts {
+			texts, all.codes = append(texts, x), append(all.codes, code)
+		}
+	}
+	marked, plain, err := t.marked(ctx, all, texts)
+	if err != nil {
+		return nil, err
+	}
+	language := cmp.Or(model.LanguageTag(r.To), model.LanguageTag(t.to), t.tgtLang)
+	for i, d := range documents {
+		if d == nil {
+			continue
+		}
+		n := len(d.Texts)
+		out, err := d.Append(nil, marked[:n], language)
+		if err != nil {
+			return nil, err
+		}
+		whole := Translation{Text: string(out)}
+		for _, one := range plain[:n] {
+			results[i].SourceTokens += one.SourceTokens
+			results[i].TruncatedTo = max(results[i].TruncatedTo, one.TruncatedTo)
+			for _, best := range one.Translations[:min(1, len(one.Translations))] {
+				whole.Score += best.Score
+				whole.Truncated = whole.Truncated || best.Truncated
+			}
+		}
+		results[i].Translations = []Translation{whole}
+		marked, plain = marked[n:], plain[n:]
+	}
+	return results, nil
+}
