@@ -3,8 +3,10 @@ package document
 import (
 	"fmt"
 	"html"
+	"io"
 	"math/rand/v2"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -302,4 +304,31 @@ func checkFuzz(t *testing.T, src string, translate func(*editor) error) {
 	if _, err := run(got, upper); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A document of 300 pages with 500 words each, in an average of 5 runs a paragraph.
+func BenchmarkWord(b *testing.B) {
+	paragraph := "<w:p>"
+	for i := range 5 {
+		paragraph += r([]string{"", "<w:b/>"}[i%2], strings.Repeat("some words of text ", 4))
+	}
+	src := docx(b, strings.Repeat(paragraph+"</w:p>", 300*500/80))
+	parts, _ := partsOf(b, src)
+	b.SetBytes(int64(len(parts["word/document.xml"])))
+	var m runtime.MemStats
+	peak := uint64(0)
+	for b.Loop() {
+		err := Translate(io.Discard, "a.docx", strings.NewReader(src), int64(len(src)), Options{}, func(texts []markup.Text) ([]markup.Text, error) {
+			runtime.ReadMemStats(&m)
+			peak = max(peak, m.HeapAlloc)
+			for i := range texts {
+				texts[i] = upper(texts[i])
+			}
+			return texts, nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(peak)/1e6, "peak-MB")
 }

@@ -178,7 +178,11 @@ func (p *xmlParser) add(i int) {
 		p.event(e)
 		e.kind, e.Range = closeEvent, text.Range{Start: to, End: t.End}
 	case startTag:
-		c := classes[t.name] & (kept | hidden)
+		name := t.name
+		if _, local, _ := strings.Cut(name, ":"); p.xhtml && isForeignRoot(local) {
+			name = local
+		}
+		c := classes[name] & (kept | hidden)
 		if hides, ok := inlineXLIFF[t.name]; ok && !p.xhtml {
 			if c = 0; hides {
 				c = kept | hidden
