@@ -15,6 +15,7 @@ import (
 // task lists and footnotes of GitHub.
 type markdown struct {
 	*editor
+	eol        string
 	references map[string]bool // labels of links that are defined
 	containers []mdContainer
 	paragraph  []text.Range // lines, without the markers of containers
@@ -58,7 +59,7 @@ var (
 // translateMarkdown translates the text of paragraphs, headings, items, cells and HTML blocks, and
 // the title and description in front matter. Code, links' targets and HTML's tags are copied.
 func translateMarkdown(e *editor) error {
-	m := markdown{editor: e, references: map[string]bool{}}
+	m := markdown{editor: e, eol: lineEnding(e.src), references: map[string]bool{}}
 	for _, r := range referencePattern.FindAllStringSubmatch(e.src, -1) {
 		m.references[linkLabel(r[1])] = true
 	}
@@ -375,7 +376,7 @@ func (m *markdown) inlines(lines []text.Range, cell bool) error {
 	if cell {
 		s = strings.ReplaceAll(s, `\|`, "|")
 	}
-	between := m.eol()
+	between := m.eol
 	if len(lines) > 1 {
 		between = m.src[first.End:lines[1].Start]
 	}
@@ -405,5 +406,3 @@ func (m *markdown) inlines(lines []text.Range, cell bool) error {
 	}
 	return m.edit(edit{start: first.Start, end: last.End, texts: texts, write: write})
 }
-
-func (m *markdown) eol() string { return lineEnding(m.src) }

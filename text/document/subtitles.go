@@ -17,6 +17,7 @@ import (
 const (
 	lineCells  = 42   // width of a line of text; a character of Chinese or Japanese is two wide
 	maxCues    = 6    // over which a sentence may continue
+	maxOuter   = 16   // elements around a whole text, which are no spans
 	maxPause   = 3000 // milliseconds between cues of a sentence
 	cellsPerS  = 20   // speed at which viewers read
 	maxDivided = 1000 // bytes of a text that is divided over cues, or into balanced lines
@@ -154,12 +155,12 @@ func (s subtitles) utterance(lines []text.Range) utterance {
 	for _, l := range lines {
 		u.longest = max(u.longest, cells(s.src[l.Start:l.End]))
 	}
-	for {
+	for depth := 0; ; depth++ {
 		src = s.src[u.Start:u.End]
 		space := bounds(src)
 		u.Range = text.Range{Start: u.Start + space.Start, End: u.Start + space.End}
 		u.marked = build(tags(split.Unwrap(s.src[u.Start:u.End]), cueTagPattern, s.unescape), false)
-		if len(u.Spans) == 0 || u.Spans[0].Start > 0 {
+		if len(u.Spans) == 0 || u.Spans[0].Start > 0 || depth == maxOuter {
 			return u
 		}
 		outer, e := u.Spans[0], u.elements[u.Spans[0].ID]
