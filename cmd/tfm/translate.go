@@ -14,13 +14,16 @@ import (
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/documents"
 	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/translator"
+	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
 	"tfm/text/markup"
+	"tfm/text/split"
 	"tfm/translate"
 )
 
@@ -36,6 +39,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	c.sentences = filter.SplitFlags(f)
 	c.tags = filter.TagFlags(f)
 	f.IntVar(&c.batch, "batch", 256, "limit of the lines that are translated at the same time").Range(1, 1<<20)
+	c.documents = documents.Flags(f)
 	f.IntVar(&c.maxSource, "max-source", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit").Range(0, math.MaxInt32)
 	f.Group("Output")
 	f.StringVar(&c.out, "o", "", "`file` to write to, line by line, in place of standard output")
@@ -82,6 +86,7 @@ type translation struct {
 	prefixes  *filter.Prefixes
 	terms     *filter.Terms
 	protect   bool
+	documents *documents.Options
 }
 
 // check returns the form of input and output. It reports flags that do not go together.
@@ -111,6 +116,7 @@ func (c *translation) check() (filter.Format, error) {
 		cli.UsageIf(strings.HasSuffix(c.out, ".gz"), "-o %s: the output is plain text; without -o it can go to gzip", c.out),
 		settings.CheckSearch(*c.search),
 		cli.Excludes(c.protect, given, "protect", "alternatives"),
+		c.documents.Check(given),
 		cli.Excludes(c.stream, given, "stream", "column", "json", "nbest", "scores", "key", "align", "progress", "batch"),
 	)
 }
@@ -119,6 +125,9 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 	format, err := c.check()
 	if err != nil {
 		return err
+	}
+	if c.documents.File != "" {
+		return c.translateDocuments(ctx, args, format)
 	}
 	files, err := translator.Inputs(args, c.prefixes.File, c.terms.File)
 	if err != nil {
@@ -164,6 +173,35 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 		err = answers.write(out, t.Lines(ctx, lines, o), prompt)
 	}
 	return cmp.Or(translator.LanguageError(err), done())
+}
+
+// translateDocuments translates the document of -file, and those that args name.
+func (c *translation) translateDocuments(ctx context.Context, args []string, format filter.Format) error {
+	ctx, stop := cli.Interruptible(ctx) // so that no temporary file remains
+	defer stop()
+	files, err := translator.Inputs(append([]string{c.documents.File}, args...), c.terms.File)
+	if err != nil {
+		return err
+	}
+	job := documents.Job{Options: c.documents, Inputs: files, Out: c.out, Progress: c.given()["progress"]}
+	if err := job.Check(c.model.Path, c.terms.File); err != nil {
+		return err
+	}
+	t, err := c.model.Open()
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	o, _, err := c.options(t, format)
+	if err != nil {
+		return err
+	}
+	from, to := t.Languages()
+	job.From, job.To = cmp.Or(from, model.LanguageTag(c.model.From)), cmp.Or(to, model.LanguageTag(c.model.To))
+	o.From, o.To, o.Split, o.KeepOf = c.model.From, c.model.To, new(split.Options), func(_ int, s string) []text.Range { return markup.Protected(s) }
+	job.Translate = func(texts []markup.Text) ([]markup.Text, error) { return t.Marked(ctx, o.Request, texts) }
+	err = translator.LanguageError(job.Run())
+	return cmp.Or(cli.Interruption(ctx), err)
 }
 
 // options returns the request that the flags make of t, the open model. The caller calls done after

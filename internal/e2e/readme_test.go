@@ -50,6 +50,7 @@ var notRun = map[string]string{
 	"python3 model/decode/peers/": "needs CTranslate2",
 	"tfm import -o zh-en.":        "needs a release of OPUS-MT; model/convert reads a small one",
 	"tfm translate -model zh-en.": "likewise",
+	"tfm translate -model en-de.safetensors -file letter.docx": "needs a file of Word; text/document has one",
 }
 
 // leading are flags that make a command short, before those of the document.
@@ -209,12 +210,19 @@ var inputs = map[string]func(i int) string{
 	"val.lc.norm.tok.de":              german,
 	"test_2016_flickr.lc.norm.tok.en": english,
 	"test_2016_flickr.lc.norm.tok.de": german,
+	"page.html":                       func(i int) string { return "<p>" + english(i) + "</p>" },
+	"film.srt":                        subtitles,
 	"cmn.txt":                         func(i int) string { return manythings(i, "%d只狗跑向%d只猫。") },
 	"deu.txt":                         func(i int) string { return manythings(i, "%d Hunde laufen zu %d Katzen.") },
 }
 
 // allEnglish and allGerman are lines that do not resemble each other.
 var allEnglish, allGerman = texttest.Pairs(exampleLines)
+
+// subtitles is a line of a file with a cue in each four lines.
+func subtitles(i int) string {
+	return []string{fmt.Sprint(i/4 + 1), fmt.Sprintf("00:%02d:00,000 --> 00:%02d:02,000", i/4, i/4), english(i), ""}[i%4]
+}
 
 func english(i int) string { return fmt.Sprintf("%d dogs run to %d cats .", i, i%7) }
 func german(i int) string  { return fmt.Sprintf("%d Hunde laufen zu %d Katzen .", i, i%7) }

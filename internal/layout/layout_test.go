@@ -96,12 +96,13 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/translator", "text model model/convert model/decode train translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/ordered cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/filter", "text text/markup text/script text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/ordered cmd/tfm/internal/terminal"},
+	{"cmd/tfm/internal/documents", "text text/document text/markup model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/filter cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/training", "mat layer text text/detect text/script text/score text/vocab model model/safetensors train train/corpus internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},
-	{"cmd/tfm", "mat layer text text/clean text/detect text/markup text/subword text/score text/sentencepiece text/vocab model model/convert model/safetensors model/decode translate train train/corpus train/runlog " +
+	{"cmd/tfm", "mat layer text text/clean text/detect text/markup text/split text/subword text/score text/sentencepiece text/vocab model model/convert model/safetensors model/decode translate train train/corpus train/runlog " +
 		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/hub cmd/tfm/internal/heatmap cmd/tfm/internal/grammar " +
-		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/scoring cmd/tfm/internal/translator cmd/tfm/internal/filter cmd/tfm/internal/record cmd/tfm/internal/training " +
+		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/scoring cmd/tfm/internal/translator cmd/tfm/internal/filter cmd/tfm/internal/documents cmd/tfm/internal/record cmd/tfm/internal/training " +
 		"internal/format internal/bench"},
 }
 

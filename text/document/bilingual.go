@@ -106,7 +106,7 @@ func xliffInline(t markup.Text) string {
 		case s.Start == s.End:
 			es[s.ID] = element{open: fmt.Sprintf(`<x id="%d"/>`, s.ID)}
 		case s.Keep:
-			es[s.ID] = element{open: fmt.Sprintf(`<mrk mtype="protected" mid="%d">%s</mrk>`, s.ID, escapeXML(withoutControls(t.Plain[s.Start:s.End])))}
+			es[s.ID] = element{open: `<mrk mtype="protected">` + escapeXML(withoutControls(t.Plain[s.Start:s.End])) + "</mrk>"}
 		default:
 			es[s.ID] = element{open: fmt.Sprintf(`<g id="%d">`, s.ID), close: "</g>"}
 		}

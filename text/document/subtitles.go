@@ -17,7 +17,7 @@ import (
 const (
 	lineCells  = 42   // width of a line of text; a character of Chinese or Japanese is two wide
 	maxCues    = 6    // over which a sentence may continue
-	maxOuter   = 16   // elements around a whole text, which are no spans
+	maxOuter   = 4    // elements around a whole text, which are no spans
 	maxPause   = 3000 // milliseconds between cues of a sentence
 	cellsPerS  = 20   // speed at which viewers read
 	maxDivided = 1000 // bytes of a text that is divided over cues, or into balanced lines

@@ -1,0 +1,218 @@
+package documents
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/filter"
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/internal/format"
+	"tfm/model/safetensors"
+	"tfm/text"
+	"tfm/text/document"
+	"tfm/text/markup"
+)
+
+// Options are the flags of documents.
+type Options struct {
+	File      string
+	Format    string
+	Bilingual bool
+	Review    bool
+}
+
+// Flags declares the flags.
+func Flags(f *cli.Flags) *Options {
+	o := new(Options)
+	f.StringVar(&o.File, "file", "", "`document` to translate, whose text alone changes. FILE after the flags is a further one, and -o their folder")
+	f.StringVar(&o.Format, "format", "", "format of the documents (default by content and name): "+strings.Join(document.Formats(), ", "))
+	f.BoolVar(&o.Bilingual, "bilingual", false, "with -file, write each text beside its translation: two columns separated by a tab, or XLIFF if the name of -o ends in .xlf")
+	f.BoolVar(&o.Review, "review", false, "with -file, mark translations as not reviewed: fuzzy in po, needs-review-translation in XLIFF")
+	return o
+}
+
+// Check reports flags that do not go together.
+func (o *Options) Check(given map[string]string) error {
+	_, file := given["file"]
+	var needsFile error
+	for _, name := range []string{"format", "bilingual", "review"} {
+		_, isGiven := given[name]
+		needsFile = cmp.Or(needsFile, cli.UsageIf(isGiven && !file, "-%s needs -file", name))
+	}
+	return cmp.Or(
+		needsFile,
+		cli.UsageIf(file && o.File == "", "-file is empty"),
+		cli.UsageIf(o.Format != "" && !slices.Contains(document.Formats(), o.Format), "-format %s: expected one of %s", o.Format, strings.Join(document.Formats(), ", ")),
+		cli.Excludes(file, given, "file", "column", "json", "key", "as", "nbest", "scores", "align", "token-scores", "alternatives",
+			"split", "paragraphs", "prefix", "prefix-file", "stream", "batch", "sample", "tags", "protect"),
+	)
+}
+
+// Job is the translation of documents.
+type Job struct {
+	*Options
+	Inputs []string
+	Out    string // file, folder of several, or "" for standard output
+
+	From, To  string // BCP 47 tags, or ""
+	Translate document.Func
+	Progress  string // value of the flag, or ""
+
+	outputs []string // of Inputs
+	screen  *terminal.Progress
+	shown   bool
+	start   time.Time
+	texts   int
+	bytes   int // of the texts that are translated
+	all     int // bytes of all texts
+}
+
+// Check chooses the outputs. It reports those that cannot be written or would replace an input or
+// each other. others are further inputs.
+func (j *Job) Check(others ...string) error {
+	info, err := os.Stat(j.Out)
+	isFolder := err == nil && info.IsDir()
+	switch {
+	case len(j.Inputs) > 1 && !isFolder:
+		return cli.Usagef("several documents need a folder that exists as -o, found %q", j.Out)
+	case j.Out == "" || cli.IsDevice(j.Out):
+		j.outputs = []string{j.Out}
+		return nil
+	}
+	for _, in := range j.Inputs {
+		out := j.Out
+		if isFolder {
+			out = filepath.Join(j.Out, filepath.Base(in))
+		}
+		if slices.Contains(j.outputs, out) {
+			return cli.Usagef("two documents have the name %s", filepath.Base(in))
+		}
+		if err := cli.CheckOutput(out, slices.Concat(j.Inputs, others)...); err != nil {
+			return err
+		}
+		j.outputs = append(j.outputs, out)
+	}
+	return nil
+}
+
+// Run reads all documents, so that one with a fault is reported before long work, and translates
+// them. An output is written beside its place and renamed.
+func (j *Job) Run() error {
+	j.screen, j.start = terminal.NewProgress(os.Stderr), time.Now()
+	toTerminal := j.Out == "" && terminal.IsTerminal(os.Stdout)
+	j.shown = j.Progress == "true" || j.Progress == "" && terminal.IsTerminal(os.Stderr) && !toTerminal
+	docs := make([]source, len(j.Inputs))
+	for i, path := range j.Inputs {
+		var err error
+		if docs[i], err = open(path); err != nil {
+			return err
+		}
+		defer docs[i].close()
+		if err := j.translate(io.Discard, docs[i], j.count); err != nil {
+			return err
+		}
+	}
+	for i, out := range j.outputs {
+		var err error
+		switch {
+		case out == "":
+			err = j.translate(os.Stdout, docs[i], j.next)
+		case cli.IsDevice(out):
+			err = writeDevice(out, func(w io.Writer) error { return j.translate(w, docs[i], j.next) })
+		default:
+			err = safetensors.WriteAtomic(out, func(w io.Writer) error { return j.translate(w, docs[i], j.next) })
+		}
+		if err != nil {
+			j.screen.Clear()
+			return err
+		}
+	}
+	j.screen.Clear()
+	if j.shown {
+		seconds := time.Since(j.start).Seconds()
+		j.screen.Line("%s in %.1f s", format.Count(j.texts, "text"), seconds)
+	}
+	return nil
+}
+
+// source is an open document.
+type source struct {
+	name  string
+	in    io.ReaderAt
+	size  int64
+	close func() error
+}
+
+// open opens a document, or reads standard input.
+func open(path string) (source, error) {
+	if path == text.Stdin {
+		raw, err := io.ReadAll(io.LimitReader(os.Stdin, document.MaxBytes+1))
+		return source{text.InputName(path), bytes.NewReader(raw), int64(len(raw)), func() error { return nil }}, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return source{}, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		f.Close()
+		return source{}, err
+	}
+	return source{path, f, info.Size(), f.Close}, nil
+}
+
+func writeDevice(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(write(f), f.Close())
+}
+
+// translate writes the translation of a document by f.
+func (j *Job) translate(w io.Writer, s source, f document.Func) error {
+	o := document.Options{Format: j.Format, From: j.From, To: j.To, Review: j.Review}
+	if j.Bilingual {
+		o.Bilingual = "tsv"
+		if e := strings.ToLower(filepath.Ext(j.Out)); e == ".xlf" || e == ".xliff" {
+			o.Bilingual = "xliff"
+		}
+	}
+	return document.Translate(w, s.name, s.in, s.size, o, f)
+}
+
+// count counts texts.
+func (j *Job) count(texts []markup.Text) ([]markup.Text, error) {
+	for _, t := range texts {
+		j.all += len(t.Plain)
+	}
+	return texts, nil
+}
+
+// next translates texts and shows the progress.
+func (j *Job) next(texts []markup.Text) ([]markup.Text, error) {
+	translations, err := j.Translate(texts)
+	if err != nil {
+		return nil, err
+	}
+	j.texts += len(texts)
+	for _, t := range texts {
+		j.bytes += len(t.Plain)
+	}
+	if j.shown {
+		now := time.Now()
+		j.screen.Update(now, fmt.Sprintf("%s, %s", format.Count(j.texts, "text"), filter.Remaining(now.Sub(j.start), float64(j.bytes)/float64(j.all))))
+	}
+	return translations, nil
+}
