@@ -34,6 +34,7 @@ func TestEPUB(t *testing.T) {
 		}
 	}
 	checkDocument(t, "a.epub", epub(t, `If <m:math xmlns:m="http://www.w3.org/1998/Math/MathML"><m:mi>yes</m:mi></m:math> so`), "A title", "If yes so [yes]!", "Chapter")
+	checkDocument(t, "a.epub", epub(t, `One <ruby>base<rp>(</rp><rt>reading</rt><rp>)</rp></ruby> only`), "A title", "One base only [base] [] [] []", "Chapter")
 	fails(t, "a.epub", epub(t, "<p>"), "a.epub: OPS/page 1.xhtml: line 1: ")
 	fails(t, "a.epub", zipOf(t, "mimetype", "application/epub+zip"), "a.epub: META-INF/container.xml names no package")
 

@@ -56,7 +56,8 @@ var classes = func() map[string]class {
 		"button":                               special | ends,
 		"select":                               block | special,
 		"option optgroup":                      block | implied,
-		"rb rp rt rtc":                         implied,
+		"rb":                                   implied,
+		"rp rt rtc":                            implied | hidden | kept, // readings of characters
 		"a b big code em font i nobr s small strike strong tt u": formatting,
 		"kbd samp var": kept,
 		"svg":          hidden | kept,
