@@ -23,9 +23,12 @@ type standIn struct {
 	gap      string // a space if a digit follows the range
 	isGlued  bool   // a letter or digit is before it
 	isNumber bool
+	isTerm   bool
+	accepts  []string   // of a term: forms that may stand in the place of target
 	at       text.Range // of the name and gap in the text with stand-ins
 	source   string     // text of the range
 	target   string     // that replaces the name in translations
+	kept     int        // index in Translation.Kept, or -1
 }
 
 // standInNames are the candidates of names, which models copy if they know them: of persons and
@@ -125,59 +128,105 @@ func moveTokens(tokens []Token, edits []edit, places []text.Range) {
 	}
 }
 
+// namer chooses names for the stand-ins of a text.
+type namer struct {
+	t        *Translator
+	from, to string // languages
+	list     []string
+	n        int // number of names that were considered
+}
+
+// next returns another name that s does not contain.
+func (n *namer) next(ctx context.Context, s string) (name string, err error) {
+	if n.list == nil {
+		a, err := n.t.affixes(affixesByCodes{}, n.from, n.to)
+		if err != nil {
+			return "", err
+		}
+		if n.list, err = n.t.names(ctx, &a); err != nil {
+			return "", err
+		}
+	}
+	for name == "" || strings.Contains(s, name) {
+		name = "X" + strconv.Itoa(n.n)
+		if n.n < len(n.list) {
+			name = n.list[n.n]
+		}
+		n.n++
+	}
+	return name, nil
+}
+
+// replacement is a range of a text whose translation is given.
+type replacement struct {
+	Term
+	kept int // index in Translation.Kept, or -1 for a term
+}
+
+// replacements returns the ranges of KeepOf in text i and, where none of these is, the terms of the
+// glossary, in order. The text begins at an offset, after the code of a language.
+func (r *Request) replacements(i, offset int) (list []replacement, err error) {
+	s, end := r.Texts[i], offset
+	if r.KeepOf != nil {
+		for _, at := range r.KeepOf(i, s) {
+			if at.Start < end || at.End <= at.Start || at.End > len(s) {
+				return nil, fmt.Errorf("KeepOf: found bytes %d to %d of a text of %d bytes after those up to %d, expected sorted ranges", at.Start, at.End, len(s), end)
+			}
+			list, end = append(list, replacement{Term{Range: at, Target: s[at.Start:at.End]}, len(list)}), at.End
+		}
+	}
+	if r.Glossary != nil {
+		kept := list
+		for _, term := range r.Glossary.Match(s) {
+			isInside := func(k replacement) bool { return k.Start < term.End && term.Start < k.End }
+			if term.Start >= offset && !slices.ContainsFunc(kept, isInside) {
+				list = append(list, replacement{term, -1})
+			}
+		}
+		slices.SortFunc(list, func(a, b replacement) int { return a.Start - b.Start })
+	}
+	return list, nil
+}
+
 // standIns replaces the texts of r by texts with stand-ins, and sets r.standIns. The error reports
 // invalid ranges of KeepOf, or is that of ctx or a language.
 func (t *Translator) standIns(ctx context.Context, r *Request) error {
-	if r.KeepOf == nil {
+	if r.KeepOf == nil && r.Glossary == nil {
 		return nil
 	}
-	known := affixesByCodes{}
-	texts := r.Texts
-	r.Texts, r.standIns = slices.Clone(texts), make([][]standIn, len(texts))
-	for i, s := range texts {
+	texts := slices.Clone(r.Texts)
+	r.standIns = make([][]standIn, len(texts))
+	for i, s := range r.Texts {
 		code, offset := t.textCode(s)
-		end := offset
-		var names []string
-		number := 0
+		replacements, err := r.replacements(i, offset)
+		if err != nil {
+			return err
+		}
+		names := namer{t: t, from: r.From, to: cmp.Or(code, r.To)}
 		var edits []edit
 		var list []standIn
-		for _, at := range r.KeepOf(i, s) {
-			if at.Start < end || at.End <= at.Start || at.End > len(s) {
-				return fmt.Errorf("KeepOf: found bytes %d to %d of a text of %d bytes after those up to %d, expected sorted ranges", at.Start, at.End, len(s), end)
-			}
-			end = at.End
-			k := standIn{source: s[at.Start:at.End], target: s[at.Start:at.End]}
-			if k.isNumber = len(numberPattern.FindString(k.source)) == len(k.source); k.isNumber {
-				k.name = k.source
-			} else if names == nil {
-				a, err := t.affixes(known, r.From, cmp.Or(code, r.To))
-				if err == nil {
-					names, err = t.names(ctx, &a)
-				}
-				if err != nil {
+		for _, at := range replacements {
+			k := standIn{name: s[at.Start:at.End], source: s[at.Start:at.End], target: at.Target, accepts: at.Accepts, kept: at.kept}
+			k.isNumber = len(numberPattern.FindString(k.source)) == len(k.source)
+			k.isTerm = at.kept < 0 && at.Target != k.source
+			if !k.isNumber && !k.isTerm {
+				if k.name, err = names.next(ctx, s); err != nil {
 					return err
 				}
 			}
-			for ; k.name == "" || !k.isNumber && strings.Contains(s, k.name); number++ {
-				k.name = "X" + strconv.Itoa(number)
-				if number < len(names) {
-					k.name = names[number]
-				}
-			}
-			before, _ := utf8.DecodeLastRuneInString(s[:at.Start])
-			k.isGlued = isAlphanumeric(before)
-			if next, _ := utf8.DecodeRuneInString(s[end:]); unicode.IsDigit(next) {
+			k.isGlued = isAlphanumeric(runeBefore(s, at.Start))
+			if unicode.IsDigit(runeAfter(s, at.End)) {
 				k.gap = " "
 			}
-			list, edits = append(list, k), append(edits, edit{Range: at, with: k.name + k.gap})
+			list, edits = append(list, k), append(edits, edit{Range: at.Range, with: k.name + k.gap})
 		}
 		replaced, places := apply(s, edits)
 		for k := range list {
 			list[k].at = places[k]
 		}
-		r.Texts[i], r.standIns[i] = replaced, list
+		texts[i], r.standIns[i] = replaced, list
 	}
-	r.KeepOf = nil
+	r.Texts, r.KeepOf, r.Glossary = texts, nil, nil
 	return nil
 }
 
@@ -195,6 +244,18 @@ func isWordless(s string, offset int, list []standIn) bool {
 	return !strings.ContainsFunc(s[offset:], isAlphanumeric)
 }
 
+// wordless returns the translation of s[offset:], which isWordless.
+func wordless(s string, offset int, list []standIn) Translation {
+	tr := Translation{Text: s[offset:]}
+	var edits []edit
+	for _, in := range list {
+		at := text.Range{Start: in.at.Start - offset, End: in.at.End - offset}
+		edits = append(edits, edit{Range: at, with: in.target, kept: in.kept})
+	}
+	tr.replace(edits)
+	return tr
+}
+
 func isAlphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // restored returns s, a text with stand-ins, with the ranges that they stand for.
@@ -207,9 +268,26 @@ func restored(s string, list []standIn) (string, []edit, []text.Range) {
 	return s, edits, places
 }
 
-// find returns the ranges in s, a translation or source, that are the name of in: for a number
-// those of the same digits, and else words that may have one letter more.
+// find returns the ranges in s, a translation, that are the name of in: for a number those of the
+// same digits, for a term its target or another form of it, which may be the begin of a word, and
+// else words that may have one letter more.
 func (in *standIn) find(s string) (found []text.Range) {
+	if in.isTerm {
+		for i := range s {
+			if isSpaced(runeBefore(s, i)) && isSpaced(runeAfter(s, i)) {
+				continue
+			}
+			for _, form := range append([]string{in.target}, in.accepts...) {
+				_, size := utf8.DecodeRuneInString(form)
+				_, first := utf8.DecodeRuneInString(s[i:])
+				if strings.EqualFold(s[i:][:first], form[:size]) && strings.HasPrefix(s[i+first:], form[size:]) {
+					found = append(found, text.Range{Start: i, End: i + first + len(form) - size})
+					break
+				}
+			}
+		}
+		return found
+	}
 	if in.isNumber {
 		for _, at := range numberPattern.FindAllStringIndex(s, -1) {
 			if digitsOf(s[at[0]:at[1]]) == digitsOf(in.source) {
@@ -287,7 +365,7 @@ func (t *Translator) restore(ctx context.Context, r *Request, results []Result, 
 					edits = append(edits, p.place(k, tr, p.attention[n], edits))
 				}
 			}
-			tr.replace(edits, len(list))
+			tr.replace(edits)
 			if !r.Tokens && !r.Attention {
 				tr.Tokens = nil
 			}
@@ -296,6 +374,70 @@ func (t *Translator) restore(ctx context.Context, r *Request, results []Result, 
 		moveTokens(result.Tokens, edits, places)
 	}
 	return nil
+}
+
+// retryTerms translates texts again with names in the place of their terms if a translation does
+// not have the translation of a term: models then do not say a word of their own beside it. It sets
+// their results, and returns the stand-ins of the others. r is the request before do changes it.
+func (t *Translator) retryTerms(ctx context.Context, r Request, results []Result, indices []int) ([][]standIn, error) {
+	all, others := r, slices.Clone(r.standIns)
+	r.Texts, r.Prefixes, r.codes, r.standIns, r.Certain = nil, nil, nil, nil, nil
+	var again []int
+	flush := func() error {
+		translated, err := t.do(ctx, r)
+		for k, i := range again[:len(translated)] {
+			results[i] = translated[k]
+		}
+		again, r.Texts, r.Prefixes, r.codes, r.standIns = nil, nil, nil, nil, nil
+		return err
+	}
+	for k, i := range indices {
+		if !all.isKept(i) {
+			continue
+		}
+		missesTerm := func(tr Translation) bool {
+			return slices.ContainsFunc(all.standIns[i], func(in standIn) bool { return in.isTerm && in.find(tr.Text) == nil })
+		}
+		if !slices.ContainsFunc(results[i].Translations, missesTerm) {
+			continue
+		}
+		s, code := all.Texts[i], ""
+		if i < len(all.codes) {
+			code = all.codes[i]
+		}
+		own, _ := t.textCode(s)
+		names := namer{t: t, from: all.From, to: cmp.Or(own, code, all.To)}
+		list := slices.Clone(all.standIns[i])
+		edits := make([]edit, len(list))
+		for k := range list {
+			in := &list[k]
+			if in.isTerm {
+				var err error
+				if in.name, err = names.next(ctx, s); err != nil {
+					return nil, err
+				}
+				in.isTerm = false
+			}
+			edits[k] = edit{Range: in.at, with: in.name + in.gap}
+		}
+		s, places := apply(s, edits)
+		for k := range list {
+			list[k].at = places[k]
+		}
+		others[i] = nil
+		again, r.Texts, r.standIns = append(again, i), append(r.Texts, s), append(r.standIns, list)
+		r.Prefixes, r.codes = append(r.Prefixes, all.prefix(i)), append(r.codes, code)
+		if r.Decode.Sample {
+			r.Decode.First = all.Decode.First + uint64(k)
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(again) == 0 {
+		return others, nil
+	}
+	return others, flush()
 }
 
 // placer finds the places of stand-ins in the translations of a text.
@@ -318,13 +460,17 @@ func (p *placer) found(translation string) (edits []edit, misses []int) {
 				if strings.HasPrefix(translation[at.End:], in.gap) {
 					at.End += len(in.gap)
 				}
-				edits = append(edits, edit{Range: at, with: in.target, kept: k})
+				e := edit{Range: at, with: in.target, kept: in.kept}
+				if in.isTerm {
+					e.with = translation[at.Start:at.End]
+				}
+				edits = append(edits, e)
 				n++
-			case !in.isNumber:
+			case !in.isNumber && !in.isTerm:
 				if at.Start > 0 && translation[at.Start-1] == ' ' {
 					at.Start--
 				}
-				edits = append(edits, edit{Range: at})
+				edits = append(edits, edit{Range: at, kept: -1})
 			}
 		}
 		if n == 0 {
@@ -358,7 +504,7 @@ func (p *placer) weight(k int, at text.Range, tr *Translation, weights [][]float
 // Brackets and quotation marks around them are inserted too, and marks before them at the end.
 func (p *placer) place(k int, tr *Translation, weights [][]float32, edits []edit) edit {
 	in := &p.list[k]
-	e := edit{with: in.target, kept: k}
+	e := edit{with: in.target, kept: in.kept}
 	best := float32(0)
 	if in.isNumber {
 		for _, at := range numberPattern.FindAllStringIndex(tr.Text, -1) {
@@ -419,19 +565,24 @@ func runeBefore(s string, i int) rune { r, _ := utf8.DecodeLastRuneInString(s[:i
 
 func runeAfter(s string, i int) rune { r, _ := utf8.DecodeRuneInString(s[i:]); return r }
 
-// replace applies edits, in any order, to t. n is the number of its kept ranges.
-func (t *Translation) replace(edits []edit, n int) {
+// replace applies edits, in any order, to t and sets Kept.
+func (t *Translation) replace(edits []edit) {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
-	for i := 1; i < len(edits); i++ { // an insertion is not within a stand-in
-		edits[i].Start = max(edits[i].Start, edits[i-1].End)
-		edits[i].End = max(edits[i].End, edits[i].Start)
+	var kept []int // indices of edits
+	for i, e := range edits {
+		if i > 0 { // an insertion is not within a stand-in
+			edits[i].Start = max(e.Start, edits[i-1].End)
+			edits[i].End = max(e.End, edits[i].Start)
+		}
+		if e.kept >= 0 {
+			kept = append(kept, i)
+		}
 	}
+	slices.SortFunc(kept, func(a, b int) int { return edits[a].kept - edits[b].kept })
 	s, places := apply(t.Text, edits)
 	moveTokens(t.Tokens, edits, places)
-	t.Text, t.Kept = s, make([]text.Range, n)
-	for i, e := range edits {
-		if e.with != "" {
-			t.Kept[e.kept] = places[i]
-		}
+	t.Text, t.Kept = s, nil
+	for _, i := range kept {
+		t.Kept = append(t.Kept, places[i])
 	}
 }

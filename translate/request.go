@@ -47,8 +47,15 @@ type Request struct {
 	// once and unchanged, sorted and disjoint, none of them empty; see Translation.Kept. The
 	// model translates a word in the place of each. A text without a letter or digit outside of
 	// them is its own translation. Lines calls KeepOf from several goroutines, with i = 0.
-	KeepOf   func(i int, text string) []text.Range
-	standIns [][]standIn // of each text, in the place of KeepOf
+	KeepOf func(i int, text string) []text.Range
+
+	// Glossary, if not nil, has the translations of terms. A text for which a translation does
+	// not have that of each term, or a form that the glossary accepts, is translated again with
+	// a word in the place of each. Terms within ranges of KeepOf do not count. With a Glossary,
+	// Decode.Constraint must be nil.
+	Glossary *Glossary
+
+	standIns [][]standIn // of each text, in the place of KeepOf and Glossary
 
 	// Split, if not nil, splits each text into sentences, which are translated separately and
 	// joined with the white space between them, as split.Gap defines. A text may then have
@@ -238,6 +245,9 @@ func (r *Request) validate() error {
 	if r.MaxSource < 0 {
 		return &model.FieldError{Field: "max_source", Found: r.MaxSource, Expected: "0 or more"}
 	}
+	if r.Glossary != nil && r.Decode.Constraint != nil {
+		return &model.FieldError{Field: "constraint", Found: "one", Expected: "none with a glossary"}
+	}
 	invalid := func(s string) bool { return !utf8.ValidString(s) }
 	if i := slices.IndexFunc(r.Prefixes, invalid); i >= 0 {
 		return &model.FieldError{Field: "prefixes", Found: r.Prefixes[i], Expected: "valid UTF-8"}
@@ -259,6 +269,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	if err := t.standIns(ctx, &r); err != nil {
 		return nil, err
 	}
+	named := r // the request of another try
 	results := make([]Result, len(r.Texts))
 	srcs, indices, around, err := t.encode(ctx, r, results)
 	if err != nil {
@@ -297,7 +308,10 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 			result.Translations = append(result.Translations, tr)
 		}
 	}
-	if err := t.restore(ctx, &r, results, indices, srcs, around, lists); err != nil {
+	if named.standIns, err = t.retryTerms(ctx, named, results, indices); err != nil {
+		return nil, err
+	}
+	if err := t.restore(ctx, &named, results, indices, srcs, around, lists); err != nil {
 		return nil, err
 	}
 	for i := range results {
@@ -329,11 +343,7 @@ func (t *Translator) encode(ctx context.Context, r Request, results []Result) (s
 			continue
 		}
 		if r.isKept(i) && isWordless(whole, offset, r.standIns[i]) {
-			whole, _, kept := restored(whole, r.standIns[i])
-			for k := range kept {
-				kept[k].Start, kept[k].End = kept[k].Start-offset, kept[k].End-offset
-			}
-			results[i].Translations = []Translation{{Text: whole[offset:], Kept: kept}}
+			results[i].Translations = []Translation{wordless(whole, offset, r.standIns[i])}
 			continue
 		}
 		a, err := t.affixes(known, r.From, cmp.Or(code, r.To))

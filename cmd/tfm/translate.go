@@ -47,7 +47,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	f.BoolVar(&c.progress, "progress", false, "show lines, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
 	f.BoolVar(&c.stream, "stream", false, "write each translation while it is made, as far as it cannot change; one line at a time")
 	f.Group("Constraints")
-	c.prefixes, c.terms = filter.PrefixFlags(f), filter.TermFlags(f)
+	c.prefixes, c.glossary = filter.PrefixFlags(f), filter.GlossaryFlag(f)
 	f.BoolVar(&c.protect, "protect", false, "copy placeholders, tags, URLs, addresses, names of files, versions, hashes, @user, #tag and emoji")
 	settings.ConstraintFlags(f, c.search)
 	f.Group("Sampling")
@@ -84,7 +84,7 @@ type translation struct {
 	progress  bool
 	stream    bool
 	prefixes  *filter.Prefixes
-	terms     *filter.Terms
+	glossary  *filter.Glossary
 	protect   bool
 	documents *documents.Options
 }
@@ -117,6 +117,7 @@ func (c *translation) check() (filter.Format, error) {
 		settings.CheckSearch(*c.search),
 		cli.Excludes(c.protect, given, "protect", "alternatives"),
 		c.documents.Check(given),
+		cli.Excludes(c.glossary.File != "", given, "glossary", "alternatives"),
 		cli.Excludes(c.stream, given, "stream", "column", "json", "nbest", "scores", "key", "align", "progress", "batch"),
 	)
 }
@@ -129,12 +130,12 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 	if c.documents.File != "" {
 		return c.translateDocuments(ctx, args, format)
 	}
-	files, err := translator.Inputs(args, c.prefixes.File, c.terms.File)
+	files, err := translator.Inputs(args, c.prefixes.File, c.glossary.File)
 	if err != nil {
 		return err
 	}
 	if c.out != "" && !cli.IsDevice(c.out) {
-		if err := cli.CheckOutput(c.out, append([]string{c.model.Path, c.prefixes.File, c.terms.File}, files...)...); err != nil {
+		if err := cli.CheckOutput(c.out, append([]string{c.model.Path, c.prefixes.File, c.glossary.File}, files...)...); err != nil {
 			return err
 		}
 	}
@@ -179,12 +180,12 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 func (c *translation) translateDocuments(ctx context.Context, args []string, format filter.Format) error {
 	ctx, stop := cli.Interruptible(ctx) // so that no temporary file remains
 	defer stop()
-	files, err := translator.Inputs(append([]string{c.documents.File}, args...), c.terms.File)
+	files, err := translator.Inputs(append([]string{c.documents.File}, args...), c.glossary.File)
 	if err != nil {
 		return err
 	}
 	job := documents.Job{Options: c.documents, Inputs: files, Out: c.out, Progress: c.given()["progress"]}
-	if err := job.Check(c.model.Path, c.terms.File); err != nil {
+	if err := job.Check(c.model.Path, c.glossary.File); err != nil {
 		return err
 	}
 	t, err := c.model.Open()
@@ -230,7 +231,7 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 		o.KeepOf = func(_ int, s string) []text.Range { return markup.Protected(s) }
 	}
 	c.tags.Apply(&o)
-	if err := c.terms.Apply(&o, t); err != nil {
+	if err := c.glossary.Apply(&o, t, c.model.From, c.model.To); err != nil {
 		return o, nil, err
 	}
 	done, err = c.prefixes.Apply(&o)

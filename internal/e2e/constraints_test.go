@@ -39,24 +39,26 @@ func TestTranslateWithPrefix(t *testing.T) {
 	mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-prefix", "a\xff"), 2, "-prefix", "valid UTF-8")
 }
 
-// A line that has a term of -terms has its translation, in every form of input.
-func TestTranslateWithTerms(t *testing.T) {
+// A line that has a term of -glossary has its translation once, in every form of input.
+func TestTranslateWithGlossary(t *testing.T) {
 	m := toyModel(t)
-	file := write(t, "terms.tsv", "cat\tlion\nbig cat\ttigre\n")
-	translated := func(input string, args ...string) []string {
-		return strings.Split(mustRun(t, input, append([]string{"translate", "-model", m, "-terms", file}, args...)...).stdout, "\n")
-	}
-	for _, lines := range [][]string{
-		translated("the big cat\n\nthe old cat\nthe old dog\n"), translated("the big cat\n\nthe old cat\nthe old dog\n", "-stream"),
-		translated("1\tthe big cat\n1\t\n1\tthe old cat\ncat\tthe old dog\n", "-column", "2"),
+	file := write(t, "terms.tsv", "cat|cats\tlion|lions\nbig cat\ttigre\ndog\n")
+	tbx := write(t, "terms.tbx", `<?xml version="1.0"?><tbx><text><body><conceptEntry><langSec xml:lang="en"><termSec><term>cat</term></termSec></langSec>`+
+		`<langSec xml:lang="fr"><termSec><term>lion</term></termSec></langSec></conceptEntry></body></text></tbx>`)
+	for _, c := range []struct{ args, input, want string }{
+		{"-glossary " + file, "the big cat", "tigre"}, {"-glossary " + file, "The Cats", "lions"}, {"-glossary " + file + " -stream", "the old cat", "lion"},
+		{"-glossary " + file + " -column 2 -beam 1", "1\tthe old cat", "lion"}, {"-glossary " + file + " -split -sample", "the old cat. the dog", "lion"},
+		{"-glossary " + file + " -nbest 1 -prefix le -protect", "the old cat {cat}", "lion"}, {"-glossary " + tbx, "the old cat", "lion"}, {"-glossary " + file, "cat", "lion"},
 	} {
-		if len(lines) != 5 || !strings.Contains(lines[0], "tigre") || strings.Contains(lines[0], "lion") || !strings.Contains(lines[2], "lion") || strings.Contains(lines[3], "lion") {
-			t.Errorf("%q, want tigre and lion in lines 1 and 3", lines)
+		out := mustRun(t, c.input+"\n", append([]string{"translate", "-model", m}, strings.Fields(c.args)...)...).stdout
+		if strings.Count(out, c.want) != 1 || strings.Contains(c.input, "big") && strings.Contains(out, "lion") || strings.Contains(c.input, "dog") && !strings.Contains(out, "dog") {
+			t.Errorf("%q of %q: %q, want %s once", c.args, c.input, out, c.want)
 		}
 	}
-	for content, want := range map[string]string{"cat\tlion\ncat\n": "terms.tsv:2: ", "cat\t \n": "terms.tsv:1: phrase", "\tlion\n": "terms.tsv:1: found no term"} {
-		mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-terms", write(t, "terms.tsv", content)), 1, want)
+	for content, want := range map[string]string{"cat\tlion\n\t\tx\n": "terms.tsv:2: term", "cat\t.\n": "terms.tsv:1: translation", "<tbx>": "terms.tsv:1: unexpected EOF"} {
+		mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-glossary", write(t, "terms.tsv", content)), 1, want)
 	}
+	mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-terms", file), 2, "-glossary")
 }
 
 // -stream writes the lines of a translation without it, and the warnings.

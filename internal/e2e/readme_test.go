@@ -201,6 +201,7 @@ var inputs = map[string]func(i int) string{
 	"pairs.tsv":                       func(i int) string { return english(i) + "\t" + german(i) },
 	"some.tsv":                        func(i int) string { return fmt.Sprint(i) + "\t" + english(i) },
 	"some.html":                       func(i int) string { return "<p>" + strings.Replace(english(i), " ", " <b>", 1) + "</b>" },
+	"terms.tsv":                       func(i int) string { return fmt.Sprintf("dog%d|dogs%[1]d\tWolf|Wölfe", i) },
 	"some.jsonl":                      func(i int) string { return fmt.Sprintf(`{"id":%d,"text":%q}`, i, english(i)) },
 	"test_2016_flickr.en":             english,
 	"test_2016_flickr.de":             german,

@@ -95,7 +95,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/settings", "text text/bpe text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/translator", "text model model/convert model/decode train translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/ordered cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
-	{"cmd/tfm/internal/filter", "text text/markup text/script text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/ordered cmd/tfm/internal/terminal"},
+	{"cmd/tfm/internal/filter", "text text/markup text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/ordered cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/documents", "text text/document text/markup model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/filter cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/training", "mat layer text text/detect text/script text/score text/vocab model model/safetensors train train/corpus internal/format " +

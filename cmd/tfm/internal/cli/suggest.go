@@ -65,7 +65,7 @@ var synonyms = map[string]string{
 
 	// Former names
 	"tsv": "column columns", "columns": "column-count", "patience": "beam-patience", "max-len": "max-source longest", "min-len": "shortest",
-	"valid": "valid-images", "sentence": "text", "removed": "dropped", "init": "init-scheme",
+	"valid": "valid-images", "terms": "glossary", "sentence": "text", "removed": "dropped", "init": "init-scheme",
 
 	// Marian
 	"train-sets": "src", "valid-sets": "valid-src", "vocabs": "vocab", "dim-vocabs": "vocab-size", "models": "model",

@@ -9,8 +9,8 @@
 //	failure.go   lines without answer
 //	write.go     files of pairs that a command writes
 //	prefix.go    the begin of translations
-//	terms.go     the translations of terms
 //	tags.go      texts that are parts of documents
+//	glossary.go  the translations of terms
 //	split.go     sentences of lines and of paragraphs
 //	stream.go    lines that are written while they are translated
 //	progress.go  the progress through files of known size

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,24 +116,4 @@ func FuzzFormats(f *testing.F) {
 			}
 		}
 	})
-}
-
-// Terms are words of a text; the longest ones count.
-func TestPhrasesOf(t *testing.T) {
-	list := []term{{"New York City", "die Stadt New York"}, {"New York", "Neu-York"}, {"York", "Jork"}, {"party", "Partei"}, {"监视", "surveillance"}, {"art", "Kunst"}}
-	for s, want := range map[string][]string{
-		"":                             nil,
-		"The party of New York.":       {"Neu-York", "Partei"},
-		"New York City, not York":      {"die Stadt New York", "Jork"},
-		"New York and York, York":      {"Neu-York", "Jork"},
-		"parties, smart, arts, 3art":   nil,
-		"art":                          {"Kunst"},
-		"每个人都在监视人":                     {"surveillance"},
-		"(art)-art":                    {"Kunst"},
-		"the New Yorker in New York 1": {"Neu-York"},
-	} {
-		if got := phrasesOf(s, list); !slices.Equal(got, want) {
-			t.Errorf("phrasesOf(%q) = %q, want %q", s, got, want)
-		}
-	}
 }

@@ -1,0 +1,34 @@
+package filter
+
+import (
+	"cmp"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/text"
+	"tfm/translate"
+)
+
+// Glossary is the flag that sets the translations of terms.
+type Glossary struct{ File string }
+
+// GlossaryFlag declares the flag of Glossary.
+func GlossaryFlag(f *cli.Flags) *Glossary {
+	g := new(Glossary)
+	f.StringVar(&g.File, "glossary", "", "`file` of a term, a tab and its translation on each line, or TBX; the translation of a text with the term has that")
+	return g
+}
+
+// Apply sets the glossary of o. Its languages are from and to, or those of the model.
+func (g *Glossary) Apply(o *translate.LineOptions, t *translate.Translator, from, to string) error {
+	if g.File == "" {
+		return nil
+	}
+	file, err := text.OpenInput(g.File)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	source, target := t.Languages()
+	o.Glossary, err = translate.ReadGlossary(file, text.InputName(g.File), cmp.Or(from, source), cmp.Or(to, target))
+	return err
+}
