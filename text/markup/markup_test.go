@@ -283,3 +283,108 @@ func FuzzReadXML(f *testing.F) {
 }
 
 func rangeOf(start, end int) text.Range { return text.Range{Start: start, End: end} }
+
+// Spans are around the words with most of the links, and around all spans within them.
+func TestPlace(t *testing.T) {
+	// Words of the same letter are linked, and more for each further word.
+	for _, test := range []struct{ source, target, want string }{
+		{"a {b} c", "c b a", "c {b} a"},
+		{"a {b c} d", "d c b a", "d {c b} a"},
+		{"{a b} c", "a c b", "{a} c b"},                         // apart: either one
+		{"{a b c} d", "a d b c", "a d {b c}"},                   // apart: most words
+		{"a {b {c}} d", "c a b d", "{{c}} a b d"},               // the inner one decides
+		{"{a} {b} {c}", "c b a", "{c} {b} {a}"},                 //
+		{"a {}b c{}", "c b a", "c {}b a{}"},                     // before the next word
+		{"a{} b c", "c b a", "c b a{}"},                         // after the word that it is at
+		{"a {b.} c", "b. a c", "{b.} a c"},                      // punctuation of the span
+		{"a {b}. c", "b. a c", "{b}. a c"},                      //
+		{"a {b} c", "狗b猫 a c", "狗{b}猫 a c"},                     //
+		{"a {12} c", "a 1,000 12 c", "a 1,000 {12} c"},          // equal words
+		{"a {Tom's dog} c", "a Tom's c", "a {Tom's} c"},         //
+		{"a [x y] c", "c x y a", "c [x y] a"},                   // kept
+		{"{a [x] b} c", "x c a b", "{[x] c a b}"},               //
+		{"a {q} b", "b a", "b a{}"},                             // without a translation
+		{"", "", ""}, {"{} a", "", "{}"}, {"a {b} c", "", "{}"}, //
+	} {
+		s := parseBraces(test.source)
+		var a Alignment
+		for _, u := range units(s.Plain, nil) {
+			for _, v := range units(test.target, nil) {
+				if s.Plain[u.Start:u.End] == test.target[v.Start:v.End] && u.word {
+					a.Links = append(a.Links, Link{u.Range, v.Range, 1})
+				}
+			}
+		}
+		for _, span := range s.Spans {
+			if word := s.Plain[span.Start:span.End]; span.Keep {
+				i := strings.Index(test.target, word)
+				a.Kept = append(a.Kept, rangeOf(i, i+len(word)))
+			}
+		}
+		if got := inBraces(s.Place(test.target, a)); got != test.want {
+			t.Errorf("%s is %s, want %s", test.source, got, test.want)
+		}
+	}
+	// The gaps of sentences.
+	s := parseBraces("a b.{}\nc d")
+	gap := Link{Source: rangeOf(4, 5), Target: rangeOf(4, 5)}
+	if got := inBraces(s.Place("B a.\nc d", Alignment{Gaps: []Link{gap}})); got != "B a.{}\nc d" {
+		t.Errorf("at a gap: %q", got)
+	}
+}
+
+// parseBraces is the inverse of inBraces.
+func parseBraces(s string) (x Text) {
+	var open []int
+	for _, r := range s {
+		switch r {
+		case '{', '[':
+			open = append(open, len(x.Spans))
+			x.Spans = append(x.Spans, Span{Range: rangeOf(len(x.Plain), 0), ID: len(x.Spans), Keep: r == '['})
+		case '}', ']':
+			x.Spans[open[len(open)-1]].End = len(x.Plain)
+			open = open[:len(open)-1]
+		default:
+			x.Plain += string(r)
+		}
+	}
+	return x
+}
+
+// FuzzPlace places the spans of random texts by random links.
+func FuzzPlace(f *testing.F) {
+	f.Add("a <b>b</b> c", "c b a", []byte{0, 1, 2, 3, 4})
+	f.Add("1,5 <code>x</code><br>狗 <i>l'a", "猫x é\u0301 1,5", []byte{3, 2, 200, 1, 9, 9, 0})
+	f.Fuzz(func(t *testing.T, s, target string, links []byte) {
+		d, err := ReadHTML(s)
+		if err != nil || !utf8.ValidString(target) || strings.Contains(target, "  ") {
+			return
+		}
+		for _, x := range d.Texts {
+			var a Alignment
+			for i := 0; i+4 < len(links); i += 5 {
+				at := func(k, n int) text.Range {
+					start := int(links[i+k]) % (n + 1)
+					return rangeOf(start, start+int(links[i+k+1])%(n+1-start))
+				}
+				a.Links = append(a.Links, Link{at(0, len(x.Plain)), at(2, len(target)), int(links[i+4])})
+			}
+			for _, span := range x.Spans {
+				if n := len(target) / len(x.Spans); span.Keep && n > 0 && len(a.Kept)*n+n <= len(target) {
+					r := rangeOf(len(a.Kept)*n, len(a.Kept)*n+n)
+					if isBoundary(target, r.Start) && isBoundary(target, r.End) {
+						a.Kept = append(a.Kept, r)
+					}
+				}
+			}
+			placed := x.Place(target, a)
+			for i := range placed.Spans {
+				placed.Spans[i].Keep = false // without a range
+			}
+			checkText(t, placed)
+			if len(placed.Spans) != len(x.Spans) || placed.Plain != target {
+				t.Errorf("%q: %v", target, placed.Spans)
+			}
+		}
+	})
+}

@@ -43,8 +43,9 @@ const MaxWeight = 1 << 12
 //
 // Of the words that translate a span, which may be apart, the range has those for which most words
 // are right: it maximizes the sum over its words of the share of its links from the span's words,
-// minus one half. Words that are the same in both, such as names and numbers, are linked to each
-// other. An empty span stays beside the word that it is beside, the next one if it is beside none.
+// minus one half. A link counts less than the strongest one of its source word. Words that are the
+// same in both, such as names and numbers, are linked to each other. An empty span stays beside the
+// word that it is beside, the next one if it is beside none.
 func (s Text) Place(target string, a Alignment) Text {
 	p := newPlacer(s, target, a)
 	p.children(-1, text.Range{Start: 0, End: len(target)})
@@ -63,7 +64,8 @@ type placer struct {
 	source      []unit
 	target      []unit
 	targets     [][]cell // of each source unit
-	total       []int    // of each target unit: sum of its weights
+	total       []int    // of each target unit: sum of its weights before sharpen
+	sharp       []int    // of each target unit: sum of its weights
 	gaps        []Link
 	parent      []int    // of each span: the span around it, or -1
 	inner       [][]int  // of span i-1: those within it
@@ -89,7 +91,7 @@ func newPlacer(s Text, target string, a Alignment) *placer {
 	sorted := slices.Clone(keptTarget)
 	slices.SortFunc(sorted, func(a, b text.Range) int { return a.Start - b.Start })
 	p := &placer{Text: s, translation: target, gaps: a.Gaps, source: units(s.Plain, keptSource), target: units(target, sorted)}
-	p.targets, p.total = make([][]cell, len(p.source)), make([]int, len(p.target))
+	p.targets, p.total, p.sharp = make([][]cell, len(p.source)), make([]int, len(p.target)), make([]int, len(p.target))
 	p.value, p.owner = make([]int, len(p.target)), make([]int, len(p.target))
 	for i := range p.owner {
 		p.owner[i] = -1
@@ -108,6 +110,7 @@ func (p *placer) link(links []Link, keptSource, keptTarget []text.Range) {
 	fix := func(src, tgt int) {
 		single[src], isFixed[tgt] = true, true
 		p.targets[src] = append(p.targets[src], cell{tgt, MaxWeight})
+		p.total[tgt] = MaxWeight
 	}
 	for i, r := range keptSource {
 		src, srcEnd := within(p.source, r)
@@ -140,16 +143,25 @@ func (p *placer) link(links []Link, keptSource, keptTarget []text.Range) {
 	for i, m := range weights {
 		for j, w := range m {
 			p.targets[i] = append(p.targets[i], cell{j, w})
+			p.total[j] += w
 		}
 		slices.SortFunc(p.targets[i], func(a, b cell) int { return a.unit - b.unit })
+	}
+	p.sharpen()
+}
+
+// sharpen multiplies each weight by its ratio to the largest one of its source unit, so that a word
+// that attends to the source of another word, as an article to that of its noun, counts less.
+func (p *placer) sharpen() {
+	for _, cells := range p.targets {
 		largest := 1
-		for _, c := range p.targets[i] {
-			p.total[c.unit] += c.weight
+		for _, c := range cells {
 			largest = max(largest, c.weight)
 		}
-		for k := range p.targets[i] {
-			c := &p.targets[i][k]
+		for k := range cells {
+			c := &cells[k]
 			c.weight = c.weight * c.weight / largest
+			p.sharp[c.unit] += c.weight
 		}
 	}
 }
@@ -230,8 +242,13 @@ func (p *placer) gain() {
 			}
 		}
 		slices.Sort(touched)
+		// One word mostly has one translation; more weight is needed for a further one.
+		total := p.sharp
+		if hi-lo == 1 {
+			total = p.total
+		}
 		for _, j := range touched {
-			if g := 2*unitGain*p.value[j]/max(p.total[j], 1) - unitGain; p.target[j].word {
+			if g := 2*unitGain*p.value[j]/max(total[j], 1) - unitGain; p.target[j].word {
 				p.gains[i] = append(p.gains[i], cell{j, min(g, unitGain)})
 			}
 			p.value[j] = 0

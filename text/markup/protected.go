@@ -25,8 +25,8 @@ func kind(pattern string, follows func(rune) bool, trims string) protection {
 const (
 	// Scripts without spaces between words, and their punctuation, end a URL.
 	inURL = `[^\s<>"“”«»\x60\\^{|}\x{3000}-\x{303F}\x{FF00}-\x{FFEF}\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]`
-	// A domain without a scheme ends in one of these, because "end.Next" is more often a missing
-	// space than a domain.
+	// A domain without a scheme ends in one of these, because "end.Next" is more often a
+	// missing space than a domain.
 	domains = `(?:com|org|net|edu|gov|int|info|io|dev|app|eu|de|fr|at|ch|uk|cz|pl|nl|es|pt|it|ru|cn|jp|kr|br|in|us|ca|au)`
 	// Extensions of file names.
 	extensions = `(?:txt|md|rst|tex|pdf|rtf|docx?|xlsx?|pptx?|od[tspg]|epub|csv|tsv|json[l5]?|xml|xliff|tmx|ya?ml|toml|ini|cfg|conf|log|sql|db|` +
