@@ -73,7 +73,7 @@ func (d *Detector) Among(tags ...string) (among *Detector, unknown []string) {
 // pt for pt-BR, or that of another tag of one meaning, such as zh-Hant for zh-TW. It returns "" if
 // d has none.
 func (d *Detector) Find(tag string) string {
-	for prefix := strings.ReplaceAll(tag, "_", "-"); prefix != ""; prefix = prefix[:max(0, strings.LastIndexByte(prefix, '-'))] {
+	for prefix := strings.ToLower(strings.ReplaceAll(tag, "_", "-")); prefix != ""; prefix = prefix[:max(0, strings.LastIndexByte(prefix, '-'))] {
 		for _, list := range d.scripts {
 			for _, l := range list {
 				if strings.EqualFold(l.tag, prefix) || strings.EqualFold(l.tag, aliases[prefix]) {
@@ -113,7 +113,7 @@ func (d *Detector) Candidates(text string) []Candidate {
 // rank appends the candidates of the script with most letters.
 func (d *Detector) rank(candidates []Candidate, text string) []Candidate {
 	text = truncate(text)
-	script, share := scriptOf(text)
+	script, letters, share := scriptOf(text)
 	if script == profile.None {
 		return candidates
 	}
@@ -122,7 +122,8 @@ func (d *Detector) rank(candidates []Candidate, text string) []Candidate {
 		return candidates
 	}
 	if script >= profile.Shared {
-		return append(candidates, Candidate{list[0].tag, share})
+		squared := float64(letters * letters) // one letter, such as π, is no evidence
+		return append(candidates, Candidate{list[0].tag, share * squared / (squared + 1)})
 	}
 	sum, n := d.model.Sum(text, script)
 	if n == 0 {
@@ -164,9 +165,9 @@ func truncate(text string) string {
 // Letters of scripts that write syllables or words count as several of an alphabet.
 const wideLetter = 3
 
-// scriptOf returns the script with most letters, and its share of the letters. It returns
-// profile.None for a text without letters.
-func scriptOf(text string) (most profile.Script, share float64) {
+// scriptOf returns the script with most letters, their number and share. It returns profile.None
+// for a text without letters.
+func scriptOf(text string) (most profile.Script, n int, share float64) {
 	var letters [profile.Count + 1]int
 	for _, r := range text {
 		letters[profile.ScriptOf(r)]++
@@ -182,9 +183,9 @@ func scriptOf(text string) (most profile.Script, share float64) {
 		}
 	}
 	if all == 0 {
-		return profile.None, 0
+		return profile.None, 0, 0
 	}
-	return most, float64(letters[most]) / float64(all)
+	return most, letters[most], float64(letters[most]) / float64(all)
 }
 
 // exp returns e to the power of x, which is not positive, by (1+x/2¹⁰) to the power of 2¹⁰. Unlike
@@ -201,5 +202,5 @@ func exp(x float64) float64 {
 // aliases are tags of languages that the profiles have under another one.
 var aliases = map[string]string{
 	"no": "nb", "fil": "tl", "iw": "he", "in": "id", "ji": "yi", "sh": "sr-Latn", "pb": "pt",
-	"yue": "zh-Hant", "zh-TW": "zh-Hant", "zh-HK": "zh-Hant", "zh-MO": "zh-Hant", "zt": "zh-Hant",
+	"yue": "zh-Hant", "zh-tw": "zh-Hant", "zh-hk": "zh-Hant", "zh-mo": "zh-Hant", "zt": "zh-Hant",
 }

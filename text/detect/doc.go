@@ -8,7 +8,24 @@
 // Package profile has the method. The program internal/build makes the file profiles.bin, with
 //
 //	text/detect/internal/build/collect.sh TEXTS
-//	go run ./text/detect/internal/build -texts TEXTS -o text/detect/profiles.bin
+//	go run ./text/detect/internal/build -texts TEXTS -o first.bin
+//	go run ./text/detect/internal/build -texts TEXTS -init first.bin -o text/detect/profiles.bin
+//
+// # Accuracy
+//
+// Of FLORES (dev, 997 sentences a language), which is in no profile, in percent, for the 52
+// languages that lingua has too, which are the only candidates except of langdetect
+// (TestFlores; lingua-language-detector 2.1.1, fastText's lid.176.ftz, langdetect 1.0.9):
+//
+//	                       detect  lingua high  lingua low  lid.176.ftz  langdetect
+//	sentence                 97.1         97.8        96.8         94.8        86.0
+//	first 20 characters      89.9         89.6        80.5         79.3        75.7
+//	first word               72.8         75.7        66.7         58.1
+//
+// With all languages of Default as candidates, and for the 59 languages of FLORES, it is 96.9, 88.6
+// and 69.8. Of the answers with a confidence of 0.8 to 0.9, 83 to 89 of 100 are right, of those
+// above 98 to 99. Sentences in Bosnian are mostly called Croatian, and half of those in Malay
+// Indonesian, as their texts are few.
 //
 // # Texts
 //

@@ -10,16 +10,15 @@ import (
 
 // side is the language of most sampled sentences of a side, or detect.Unknown.
 type side struct {
-	lang string
-	n    int // sentences in lang
-	of   int // sampled sentences whose language is certain
+	lang  string
+	n, of int // sentences that are surely in lang, sampled sentences
 }
 
 // Limits of a side with a language.
 const (
 	minConfidence = 0.9 // of a sentence
 	minSentences  = 50
-	minMajority   = 0.7
+	minMajority   = 0.5
 )
 
 // detect sets the languages of source and target.
@@ -29,19 +28,18 @@ func (d *data) detect() {
 
 // newSide returns the language of a side of pairs.
 func newSide(pairs []text.Pair, sentence func(text.Pair) string) side {
-	s := side{lang: detect.Unknown}
+	s := side{lang: detect.Unknown, of: len(pairs)}
 	count := map[string]int{}
 	for _, p := range pairs {
 		lang, confidence := detect.Default().Detect(sentence(p))
 		if confidence < minConfidence {
 			continue
 		}
-		s.of++
 		if count[lang]++; count[lang] > s.n {
 			s.lang, s.n = lang, count[lang]
 		}
 	}
-	if s.of < minSentences || share(s.n, s.of) < minMajority {
+	if s.n < minSentences || share(s.n, s.of) < minMajority {
 		s.lang = detect.Unknown
 	}
 	return s

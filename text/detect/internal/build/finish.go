@@ -9,14 +9,8 @@ import (
 )
 
 // round makes the vectors integers, in steps of their standard deviations, and returns a model with
-// them.
+// them. It drops n-grams whose vectors are nearly zero.
 func (t *trainer) round(steps float64) *profile.Model {
-	m := &profile.Model{Vectors: make([][profile.Dim]int8, len(t.e))}
-	for h, row := range t.index {
-		if row >= 0 {
-			m.Grams = append(m.Grams, uint32(h))
-		}
-	}
 	for i := range profile.Dim {
 		sum := 0.0
 		for _, e := range t.e {
@@ -24,13 +18,30 @@ func (t *trainer) round(steps float64) *profile.Model {
 		}
 		step := float32(math.Sqrt(sum/float64(len(t.e))) * steps)
 		for row := range t.e {
-			x := max(-127, min(127, math.Round(float64(t.e[row][i]/step))))
-			t.e[row][i], m.Vectors[row][i] = float32(x), int8(x)
+			t.e[row][i] = float32(max(-127, min(127, math.Round(float64(t.e[row][i]/step)))))
 		}
 		for l := range t.languages {
 			t.w[l][i] *= step
 			t.gw[l][i] /= step * step
 		}
+	}
+	m := &profile.Model{}
+	const minSquare = 3
+	for h, row := range t.index {
+		if row < 0 {
+			continue
+		}
+		var v [profile.Dim]int8
+		square := 0
+		for i, x := range t.e[row] {
+			v[i] = int8(x)
+			square += int(x) * int(x)
+		}
+		if square < minSquare {
+			t.index[h] = -1
+			continue
+		}
+		m.Grams, m.Vectors = append(m.Grams, uint32(h)), append(m.Vectors, v)
 	}
 	return m
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"archive/zip"
 	"bytes"
-	"cmp"
 	"compress/bzip2"
 	"compress/gzip"
 	"encoding/binary"
@@ -26,29 +25,33 @@ import (
 	"tfm/text/detect/internal/profile"
 )
 
-// kinds are the formats of texts: the paths of their files with the locale, the functions that
-// return their lines, and the weights of their samples.
+// kinds are the formats of texts: the paths of their files with the locale, or the locale of all,
+// the functions that return their lines, and the weights of their samples.
 var kinds = []struct {
 	path   *regexp.Regexp
+	locale string
 	read   func(data []byte) []string
 	weight float64
 }{
-	{regexp.MustCompile(`/server/data/(?:([^/]+)/)?[^/]+\.txt$`), lines, 8},
-	{regexp.MustCompile(`/(?:inaugural|state_union)/[^/]+\.txt$`), paragraphs, 8},
-	{regexp.MustCompile(`/udhr2/([^/]+)\.txt$`), lines, 4},
-	{regexp.MustCompile(`/TM/all\.en-([^/]+)\.tmx\.zip$`), tmx, 3},
-	{regexp.MustCompile(`/f_en-([^/]+)\.csv$`), terms, 0.3},
-	{regexp.MustCompile(`/Translation-([^/]+)\.bz2$`), descriptions, 2},
-	{regexp.MustCompile(`/help/([^/]+)/.*\.page$`), page, 2},
-	{regexp.MustCompile(`/UD_([^/]+)/[^/]+\.conllu$`), treebank, 6},
-	{regexp.MustCompile(`/(?:debian-edu-doc-([a-z-]+)/[^/]+|installation-guide-amd64/([a-zA-Z_]+)/[^/]+|[^/.]+\.([a-z]{2}(?:-[a-z]{2})?))\.html$`), page, 1},
-	{regexp.MustCompile(`/([^/]+)/LC_MESSAGES/wesnoth[^/]*\.mo$`), messages, 6},
-	{regexp.MustCompile(`/([^/]+)/LC_MESSAGES/[^/]+\.mo$`), messages, 2},
-	{regexp.MustCompile(`/de/LC_MESSAGES/wesnoth[^/]*(\.mo)$`), originals, 4},
-	{regexp.MustCompile(`/de/LC_MESSAGES/[^/]+(\.mo)$`), originals, 3},
-	{regexp.MustCompile(`/languages/(?:[a-z-]+-)??([a-z]{2,3}(?:_[A-Z]{2})?)\.mo$`), messages, 1},
-	{regexp.MustCompile(`/man/([^/]+)/man\d/[^/]+\.gz$`), manual, 0.5},
-	{regexp.MustCompile(`/langpack-([^/]+)@[^/]+\.xpi$`), fluent, 0.5},
+	{regexp.MustCompile(`/server/data/([^/]+)/[^/]+\.txt$`), "", lines, 8}, // Common Voice
+	{regexp.MustCompile(`/server/data/[^/]+\.txt$`), "en", lines, 8},
+	{regexp.MustCompile(`/(?:inaugural|state_union)/[^/]+\.txt$`), "en", paragraphs, 8},
+	{regexp.MustCompile(`/udhr2/([^/]+)\.txt$`), "", lines, 4},
+	{regexp.MustCompile(`/TM/all\.en-([^/]+)\.tmx\.zip$`), "", tmx, 3}, // TICO-19
+	{regexp.MustCompile(`/f_en-([^/]+)\.csv$`), "", terms, 0.3},
+	{regexp.MustCompile(`/Translation-([^/]+)\.bz2$`), "", descriptions, 2},
+	{regexp.MustCompile(`/help/([^/]+)/.*\.page$`), "", page, 2},
+	{regexp.MustCompile(`/UD_([^/]+)/[^/]+\.conllu$`), "", treebank, 6},
+	{regexp.MustCompile(`/debian-edu-doc-([a-z-]+)/[^/]+\.html$`), "", page, 1},
+	{regexp.MustCompile(`/installation-guide-amd64/([a-zA-Z_]+)/[^/]+\.html$`), "", page, 1},
+	{regexp.MustCompile(`/[^/.]+\.([a-z]{2}(?:-[a-z]{2})?)\.html$`), "", page, 1}, // other guides
+	{regexp.MustCompile(`/([^/]+)/LC_MESSAGES/wesnoth[^/]*\.mo$`), "", messages, 6},
+	{regexp.MustCompile(`/([^/]+)/LC_MESSAGES/[^/]+\.mo$`), "", messages, 2},
+	{regexp.MustCompile(`/de/LC_MESSAGES/wesnoth[^/]*\.mo$`), "en", originals, 4},
+	{regexp.MustCompile(`/de/LC_MESSAGES/[^/]+\.mo$`), "en", originals, 3},
+	{regexp.MustCompile(`/languages/(?:[a-z-]+-)??([a-z]{2,3}(?:_[A-Z]{2})?)\.mo$`), "", messages, 1},
+	{regexp.MustCompile(`/man/([^/]+)/man\d/[^/]+\.gz$`), "", manual, 0.5},
+	{regexp.MustCompile(`/langpack-([^/]+)@[^/]+\.xpi$`), "", fluent, 0.5},
 }
 
 // source is the lines of one kind, those to train and those held out.
@@ -83,10 +86,7 @@ func findTexts(dir string) (map[string][][]string, error) {
 		}
 		for i, kind := range kinds {
 			if m := kind.path.FindStringSubmatch(path); m != nil {
-				locale := cmp.Or(strings.Join(m[1:], ""), "en")
-				if locale == ".mo" {
-					locale = "en"
-				}
+				locale := kind.locale + strings.Join(m[1:], "")
 				if found[locale] == nil {
 					found[locale] = make([][]string, len(kinds))
 				}

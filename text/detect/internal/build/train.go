@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -27,6 +28,7 @@ type trainer struct {
 	gb    []float32
 
 	frozen  bool // the vectors
+	warming bool // only the sums of squares change
 	knows   bool // the languages: texts in another one are left out
 	leftOut int
 
@@ -199,6 +201,34 @@ func (t *trainer) selectImportant(counts []uint32, n int) {
 	t.index, t.e, t.ge = index, e, ge
 }
 
+// load sets the weights to those of a model, with vectors of a deviation of about that which they
+// have in training.
+func (t *trainer) load(m *profile.Model) error {
+	if len(m.Languages) != len(t.languages) {
+		return fmt.Errorf("found %d languages, expected %d", len(m.Languages), len(t.languages))
+	}
+	const scale, least = 0.15, 1e-3
+	t.index = slices.Repeat([]int32{-1}, 1<<profile.HashBits)
+	for i, h := range m.Grams {
+		t.index[h] = int32(i)
+		e := vector{}
+		for j, x := range m.Vectors[i] {
+			e[j] = float32(x) * scale
+		}
+		t.e, t.ge = append(t.e, e), append(t.ge, least)
+	}
+	for l, lang := range m.Languages {
+		if lang.Tag != t.languages[l].tag {
+			return fmt.Errorf("found %s, expected %s", lang.Tag, t.languages[l].tag)
+		}
+		for i, w := range lang.Weights {
+			t.w[l][i] = float32(float64(w) * profile.WeightUnit / scale)
+		}
+		t.b[l] = float32(float64(lang.Bias) * profile.BiasUnit)
+	}
+	return nil
+}
+
 // sample is a text of a language, as rows.
 type sample struct {
 	rows     []uint32
@@ -294,9 +324,15 @@ func (t *trainer) step(x sample, rate float32) {
 			dv[i] += float32(dz * w[i])
 			dw := dz * v[i]
 			gw[i] += float32(dw * dw)
+			if t.warming {
+				continue
+			}
 			w[i] -= float32(rate * dw / float32(math.Sqrt(float64(gw[i]))))
 		}
 		t.gb[l] += float32(dz * dz)
+		if t.warming {
+			continue
+		}
 		t.b[l] -= float32(rate * dz / float32(math.Sqrt(float64(t.gb[l]))))
 	}
 	if t.frozen {
@@ -309,6 +345,9 @@ func (t *trainer) step(x sample, rate float32) {
 	}
 	for _, row := range x.rows {
 		t.ge[row] += square / profile.Dim
+		if t.warming {
+			continue
+		}
 		r := rate / float32(math.Sqrt(float64(t.ge[row])))
 		e := &t.e[row]
 		for i := range e {

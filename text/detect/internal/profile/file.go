@@ -9,14 +9,15 @@ import (
 	"strings"
 )
 
-// The file is compressed by DEFLATE. It has the languages by script, each a tag followed by its
-// weights, then the slopes, the number of n-grams of each bucket, the last bits of their hashes,
-// and the vectors, element by element, since each is compressed better among its like.
+// The file is compressed by DEFLATE, with Huffman codes alone, because the few repetitions of
+// random bytes would be longer than their codes. It has the languages by script, each a tag, then
+// their weights, the slopes, the number of n-grams of each bucket, the last bits of their hashes,
+// and the vectors, element by element.
 
 // Encode returns the file of a model.
 func (m *Model) Encode() []byte {
 	var file bytes.Buffer
-	w, _ := flate.NewWriter(&file, flate.BestCompression)
+	w, _ := flate.NewWriter(&file, flate.HuffmanOnly)
 	write := func(x any) {
 		if err := binary.Write(w, binary.LittleEndian, x); err != nil {
 			panic(err) // a buffer has no errors
