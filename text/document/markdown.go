@@ -25,7 +25,7 @@ type markdown struct {
 	table      bool // rows of a table follow
 }
 
-// mdContainer is a block quote, or an item of a list with the width of its marker.
+// mdContainer is a block quote, or an item of a list whose lines are indented by indent columns.
 type mdContainer struct {
 	quote  bool
 	indent int
@@ -43,7 +43,8 @@ var (
 	taskPattern      = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
 	delimiterRow     = regexp.MustCompile(`^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
 
-	// htmlStarts and the patterns that end the block. nil is a blank line.
+	// htmlStarts has the begins of HTML blocks, and their ends: nil is a blank line. Only the last
+	// one does not interrupt a paragraph.
 	htmlStarts = []struct{ start, end *regexp.Regexp }{
 		{regexp.MustCompile(`(?i)^<(?:script|pre|style|textarea)(?:[ \t>]|$)`), regexp.MustCompile(`(?i)</(?:script|pre|style|textarea)>`)},
 		{regexp.MustCompile(`^<!--`), regexp.MustCompile(`-->`)},
