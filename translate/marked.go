@@ -46,6 +46,7 @@ func (t *Translator) marked(ctx context.Context, r Request, texts []markup.Text)
 	for k, indices := range groups {
 		of := r
 		of.Texts, of.Prefixes, of.codes, of.Certain, of.Markup = nil, nil, nil, nil, nil
+		of.SplitSeveral = false // a sentence may have line breaks
 		of.Attention = k == 1
 		for _, i := range indices {
 			plain := texts[i].Plain

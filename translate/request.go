@@ -65,6 +65,10 @@ type Request struct {
 	// Decode.Constraint are all sentences.
 	Split *split.Options
 
+	// SplitSeveral limits Split to the texts of several sentences. Others are translated as
+	// without Split, and have no Sentences.
+	SplitSeveral bool
+
 	// MaxSource is the source limit in tokens. 0, or more than Translator.MaxSource, is
 	// Translator.MaxSource.
 	MaxSource int

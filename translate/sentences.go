@@ -48,6 +48,26 @@ func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		o := t.splitOptions(&r)
+		o.MaxRunes = len(s) // long sentences count once
+		if r.SplitSeveral && len(split.Sentences(s[offset:], o)) <= 1 {
+			one := all
+			one.Texts, one.Prefixes, one.codes, one.standIns = []string{s}, []string{r.prefix(i)}, []string{""}, nil
+			if r.isKept(i) {
+				one.standIns = r.standIns[i : i+1]
+			}
+			one.Decode.First = number
+			number++
+			if r.Certain != nil {
+				one.Certain = func(_ int, part string) { r.Certain(i, part) }
+			}
+			translated, err := t.do(ctx, one)
+			if err != nil {
+				return nil, err
+			}
+			results[i] = translated[0]
+			continue
+		}
 		var list []standIn // that are in no sentence yet
 		if r.isKept(i) {
 			list = r.standIns[i]
@@ -200,19 +220,22 @@ func (r *Result) join(s string, offset int) {
 	r.Translations = []Translation{joined}
 }
 
+// splitOptions returns r.Split with the language of r.
+func (t *Translator) splitOptions(r *Request) split.Options {
+	o := *r.Split
+	o.Language = cmp.Or(o.Language, model.LanguageTag(r.From), model.LanguageTag(t.from), t.srcLang)
+	return o
+}
+
 // sentences returns the ranges of the sentences of s. It cuts those that exceed the source limit of
 // r in tokens. code is the language that the text begins with, or "". The error is that of a
 // language.
 func (t *Translator) sentences(s, code string, r *Request) ([]text.Range, error) {
-	o := *r.Split
-	if o.Language == "" {
-		o.Language = cmp.Or(model.LanguageTag(r.From), model.LanguageTag(t.from), t.srcLang)
-	}
 	a, err := t.affixes(affixesByCodes{}, r.From, cmp.Or(code, r.To))
 	if err != nil {
 		return nil, err
 	}
-	return t.appendSentences(nil, s, 0, o, max(t.sourceLimit(r)-a.length(), 1)), nil
+	return t.appendSentences(nil, s, 0, t.splitOptions(r), max(t.sourceLimit(r)-a.length(), 1)), nil
 }
 
 // appendSentences appends the ranges of the sentences of s, which begins at an offset of the text.

@@ -1,6 +1,7 @@
 package translate_test
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"strings"
@@ -167,5 +168,48 @@ func TestSplitInLines(t *testing.T) {
 	third, err := collect(tr, lines(line), o)
 	if err != nil || third[0] != first[2] || first[0] == first[1] || first[1] == first[2] {
 		t.Errorf("draws %q, and %q of the third line alone (error %v), want three different lines", first, third, err)
+	}
+}
+
+// SplitSeveral splits texts of several sentences and no others.
+func TestSplitSeveral(t *testing.T) {
+	tr := open(t, translate.Options{})
+	texts := []string{"the red dog", "", " the old tree. ", "the good cat. the old dog", "{x}. The cat", strings.Repeat("the red dog ", 30)}
+	keepOf := func(_ int, s string) []text.Range {
+		if i := strings.Index(s, "{x}"); i >= 0 {
+			return []text.Range{{Start: i, End: i + 3}}
+		}
+		return nil
+	}
+	for _, o := range []decode.Options{{}, {Beam: 1, MaxExtra: 30}, {Sample: true, Temperature: 1, TopP: 1, MaxExtra: 30, Seed: 3}} {
+		do := func(s *split.Options, several, streamed bool) []translate.Result {
+			r := translate.Request{Texts: texts, Decode: o, Split: s, SplitSeveral: several, KeepOf: keepOf}
+			parts := make([]string, len(texts))
+			if streamed {
+				r.Certain = func(i int, part string) { parts[i] += part }
+			}
+			results, err := tr.Do(context.Background(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range results {
+				if streamed && parts[i] != results[i].Best() {
+					t.Errorf("%+v: parts %q of %q", o, parts[i], results[i].Best())
+				}
+			}
+			return results
+		}
+		whole, splits := do(nil, false, false), do(&split.Options{Lines: true}, false, false)
+		for _, streamed := range []bool{false, true} {
+			for i, got := range do(&split.Options{Lines: true}, true, streamed) {
+				want := whole[i]
+				if len(splits[i].Sentences) > 1 && strings.Contains(texts[i], ".") {
+					want = splits[i]
+				}
+				if got.Best() != want.Best() || len(got.Sentences) != len(want.Sentences) {
+					t.Errorf("%+v: %q of %q, want %q", o, got.Best(), texts[i], want.Best())
+				}
+			}
+		}
 	}
 }

@@ -56,6 +56,7 @@ type Translator struct {
 	srcLang, tgtLang string         // from the model file
 	defaults         decode.Options // of a Request without options
 	align            model.AlignHeads
+	splitSentences   bool
 	shortlist        *model.Shortlist // of the model file; nil if it has none
 
 	namesMu sync.Mutex
@@ -116,6 +117,7 @@ func (t *Translator) open(path string, o Options) error {
 	if err == nil {
 		d := cmp.Or(o.Decoding, decoding)
 		d.Suppressed, d.UnnormedKeys = cmp.Or(d.Suppressed, decoding.Suppressed), d.UnnormedKeys || decoding.UnnormedKeys
+		d.SplitSentences = d.SplitSentences || decoding.SplitSentences
 		err = t.prepare(of, d)
 	}
 	if err != nil {
@@ -188,6 +190,7 @@ func (t *Translator) prepare(tokenizers vocab.Tokenizers, d model.Decoding) erro
 	if t.align, err = model.ParseAlignHeads(d.AlignHeads); err != nil {
 		return err
 	}
+	t.splitSentences = d.SplitSentences
 	t.weights.SetUnnormedKeys(d.UnnormedKeys)
 	t.defaults = decode.OptionsFor(d)
 	if d.Shortlist {
@@ -239,6 +242,10 @@ func (t *Translator) DefaultOptions() decode.Options { return t.defaults }
 // none. It may change translations, so only a request selects it, unless the settings of the model
 // file do.
 func (t *Translator) Shortlist() *model.Shortlist { return t.shortlist }
+
+// SplitsSentences reports whether the model file says that few lines of the training data had
+// several sentences, see Request.SplitSeveral.
+func (t *Translator) SplitsSentences() bool { return t.splitSentences }
 
 // MaxSource returns the model's source limit: the number of tokens, without EOS, to which Translate
 // and Do truncate a longer text. It is Config.MaxSource.

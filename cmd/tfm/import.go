@@ -117,6 +117,9 @@ func (c *importer) run(_ context.Context, args []string) error {
 	if file.Info[training.InfoKey] == "" {
 		origin := fmt.Sprintf("imported from %s, %s", strings.ToValidUTF8(filepath.Base(args[0]), "?"), describeFormat(kind))
 		maps.Copy(file.Info, training.Info(origin))
+		// These systems and their corpora have one sentence a line.
+		file.Decoding = cmp.Or(file.Decoding, model.PaperDecoding())
+		file.Decoding.SplitSentences = true
 	}
 	safetensors.RemoveStale(out) // temporary files of killed runs
 	form, save := "float32", file.Save

@@ -288,6 +288,9 @@ func (h *header) translating(m model.Header, list *model.Shortlist) {
 	h.row("length penalty", fmt.Sprintf("%s, "+divisor+" for n tokens with EOS", d.LengthPenalty, d.Alpha))
 	h.row("beam", unlessZero("%d", d.Beam))
 	h.row("length limit", unlessZero("%v target tokens for each source token, EOS counted in both", d.LengthFactor)+unlessZero("%v target tokens", d.MaxTokens))
+	if d.SplitSentences {
+		h.row("sentences", "translated separately")
+	}
 	h.row("suppressed", unlessZero("pieces %s of the target are in the softmax but not in translations", d.Suppressed))
 	h.row("alignments", unlessZero("attention of heads %s (layer.head, from 0)", d.AlignHeads))
 	if list != nil {

@@ -87,6 +87,9 @@ type translation struct {
 	glossary  *filter.Glossary
 	protect   bool
 	documents *documents.Options
+
+	// oneSentence is the flag that keeps lines of several sentences from being split, or "".
+	oneSentence string
 }
 
 // check returns the form of input and output. It reports flags that do not go together.
@@ -155,7 +158,7 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 		}
 		defer func() { err = cmp.Or(err, out.Close()) }()
 	}
-	answers := answerWriter{format: format, progress: filter.NewProgress(files, out, c.given()["progress"])}
+	answers := answerWriter{format: format, oneSentence: c.oneSentence, progress: filter.NewProgress(files, out, c.given()["progress"])}
 	answers.warnings.Show = func(s string) { answers.progress.Screen.Line("tfm: %s", s) }
 	if c.maxSource > 0 && c.maxSource < t.MaxSource() {
 		answers.warnings.Remedy = "give a larger -max-source"
@@ -226,6 +229,7 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 	if c.form.JSON && c.answer.CheckLanguages != nil {
 		o.LanguagesOf = func(l text.Line) (from, to string) { return filter.LineLanguages(l.Text) }
 	}
+	c.oneSentence = c.sentences.Several(c.given(), t)
 	c.sentences.Apply(&o)
 	if c.protect {
 		o.KeepOf = func(_ int, s string) []text.Range { return markup.Protected(s) }
@@ -255,6 +259,8 @@ type answerWriter struct {
 	warnings translator.Warnings
 	lines    int
 	failed   int // lines without answer
+
+	oneSentence string // as in translation
 }
 
 // write writes each translated line at once. After all lines, the error is that of answers
@@ -284,7 +290,12 @@ func (a *answerWriter) write(out io.Writer, answers iter.Seq2[[]translate.Line, 
 
 // add writes a line and its answer.
 func (a *answerWriter) add(w io.Writer, l *translate.Line) {
-	_, _, err := a.format.Parse(l.Text)
+	s, _, err := a.format.Parse(l.Text)
+	if a.oneSentence != "" {
+		if n := filter.Sentences(s); n > 1 {
+			a.warnings.Add(l.Warning(filter.SeveralSentences, "%d sentences, translated as one because of -%s", n, a.oneSentence))
+		}
+	}
 	err = cmp.Or(err, filter.Failure(&l.Result))
 	if err != nil {
 		warning := l.Warning(filter.FailedLine, "%v", err)

@@ -64,7 +64,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"train/runlog", ""},
 	{"train/tensorboard", ""},
 	{"train", "mat layer text text/score model model/safetensors model/decode train/runlog internal/strict"},
-	{"train/corpus", "model text text/clean text/script text/vocab train internal/format internal/hash"},
+	{"train/corpus", "model text text/clean text/script text/split text/vocab train internal/format internal/hash"},
 
 	// Programs around the model.
 	{"report", "train/runlog internal/format"},

@@ -5,6 +5,7 @@ import (
 
 	"tfm/internal/hash"
 	"tfm/text"
+	"tfm/text/split"
 )
 
 // Facts describe the pairs of a corpus. They are the same in every run and on every machine.
@@ -14,6 +15,9 @@ type Facts struct {
 
 	// Sample has the first pairs, up to maxSample.
 	Sample []text.Pair
+
+	// SeveralSentences is the share of the sampled sources that have several sentences.
+	SeveralSentences float64
 
 	Identical int // pairs whose target equals the source, without those whose sides are empty
 
@@ -54,6 +58,7 @@ type factsCounter struct {
 	pairs          distinct
 	pairer         linePairer
 	sampled        int                         // pairs in the samples of the sides
+	several        int                         // of these, with sources of several sentences
 	sampleBits     int                         // one of 1<<sampleBits pairs is sampled
 	ratios         [2*maxLog/ratioStep + 1]int // LongPairs by the logarithm of target/source
 }
@@ -99,10 +104,14 @@ const maxSampled = 1 << 13
 func (c *factsCounter) sample(p text.Pair, source, target int) {
 	c.source.sample(p.Source, source)
 	c.target.sample(p.Target, target)
+	if len(split.Sentences(p.Source, split.Options{Lines: true, MaxRunes: len(p.Source)})) > 1 {
+		c.several++
+	}
 	if c.sampled++; c.sampled == maxSampled {
 		c.source.halve()
 		c.target.halve()
 		c.sampled /= 2
+		c.several /= 2
 		c.sampleBits++
 	}
 }
@@ -113,6 +122,7 @@ func (c *factsCounter) end() *Facts {
 	f.Source, f.Target = c.source.Side, c.target.Side
 	f.DistinctPairs = c.pairs.count()
 	f.LinePairing = c.pairer.end()
+	f.SeveralSentences = float64(c.several) / float64(max(c.sampled, 1))
 	f.Similarity = similarity(&c.source.profile, &c.target.profile)
 	if f.LongPairs == 0 {
 		f.LengthRatio = float64(f.Target.Characters) / float64(max(f.Source.Characters, 1))

@@ -12,12 +12,41 @@ import (
 )
 
 // Split are the flags that split texts into sentences.
-type Split struct{ On, Paragraphs bool }
+type Split struct {
+	On, Paragraphs bool
+	several        bool // the model splits texts of several sentences
+}
+
+// describeOne are the flags for which a text is one sentence.
+var describeOne = []string{"nbest", "align", "token-scores", "alternatives"}
+
+// Several lets lines of several sentences be split, as the model says, unless a flag is given that
+// describes one sentence. Then it returns the name of the flag.
+func (s *Split) Several(given map[string]string, t *translate.Translator) (unless string) {
+	if _, ok := given["split"]; ok || s.On || !t.SplitsSentences() {
+		return ""
+	}
+	for _, name := range describeOne {
+		if _, ok := given[name]; ok {
+			return name
+		}
+	}
+	s.several = true
+	return ""
+}
+
+// Sentences returns the number of sentences of a line.
+func Sentences(s string) int {
+	return len(split.Sentences(s, split.Options{Lines: true, MaxRunes: len(s)}))
+}
+
+// SeveralSentences is the kind of warnings about lines that are translated as one sentence.
+const SeveralSentences = "lines of several sentences"
 
 // SplitFlags declares the flags of Split.
 func SplitFlags(f *cli.Flags) *Split {
 	s := new(Split)
-	f.BoolVar(&s.On, "split", false, "translate the sentences of a line separately; the white space between them remains")
+	f.BoolVar(&s.On, "split", false, "translate the sentences of a line separately; the white space between them remains; by default, if the model is trained on single sentences, for lines of several")
 	f.BoolVar(&s.Paragraphs, "paragraphs", false, "with -split, sentences continue on the next line; blank lines, headings and items of lists end them")
 	return s
 }
@@ -30,16 +59,16 @@ func (s *Split) Check(given map[string]string) error {
 		cli.UsageIf(s.Paragraphs && !s.On, "-paragraphs needs -split"),
 		cli.UsageIf(s.Paragraphs && column && !json, "either -paragraphs or -column"),
 		cli.Excludes(s.Paragraphs, given, "paragraphs", "prefix-file"),
-		cli.Excludes(s.On, given, "split", "nbest", "align", "token-scores", "alternatives"),
+		cli.Excludes(s.On, given, "split", describeOne...),
 	)
 }
 
 // Apply sets the splitting of lines. Without paragraphs a text stays one line.
 func (s *Split) Apply(o *translate.LineOptions) {
-	if !s.On {
+	if !s.On && !s.several {
 		return
 	}
-	o.Split = &split.Options{Lines: !s.Paragraphs}
+	o.Split, o.SplitSeveral = &split.Options{Lines: !s.Paragraphs}, s.several
 	if textOf := o.Text; !s.Paragraphs {
 		o.Text = func(l text.Line) string {
 			one, _ := text.OneLine(textOf(l), nil)

@@ -37,6 +37,11 @@ type Job struct {
 	skippedLines int              // number of printed lines about skipped updates
 }
 
+// maxSeveralSentences is the share of the sources with several sentences below which a model
+// translates the sentences of a text separately. Corpora of sentences have 1 to 3 %, and models of
+// them break off after the first sentence.
+const maxSeveralSentences = 0.1
+
 // Init is a model to fine-tune.
 type Init struct {
 	Path       string
@@ -99,6 +104,7 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 	}
 	j.fieldIf(result.Skipped > 0, "updates skipped", "%s of %s, with a loss or gradient that is not finite",
 		format.Thousands(result.Skipped), format.Thousands(result.Step))
+	result.Decoding.SplitSentences = j.Survey.SeveralSentences < maxSeveralSentences
 	return Result{result, m, c.Vocab, pool, j.info(result, c.TrainPairs)}, nil
 }
 
@@ -142,7 +148,7 @@ func (j *Job) info(r train.Result, pairs int) string {
 	if r.Best.Step > 0 {
 		s += ", " + validation(r.Best)
 	}
-	return s
+	return s + fmt.Sprintf("; %.1f%% of the sources have several sentences", 100*j.Survey.SeveralSentences)
 }
 
 // carryOver copies the weights of the initial model to m, which has the tokenizers to, and prints
