@@ -281,7 +281,7 @@ func (p *htmlParser) start(t token) {
 		if top := p.top(); top != nil && isHeading(t.name) && isHeading(top.name) {
 			p.open = p.open[:len(p.open)-1]
 		}
-	} else if c&(special|block) == 0 || c&void != 0 && c&block == 0 || c&marker != 0 && t.name != "template" || t.name == "select" || t.name == "option" || t.name == "button" {
+	} else if isInline := c&block == 0 && (c&special == 0 || c&void != 0); isInline || slices.Contains(reconstructing, t.name) {
 		p.reconstruct()
 	}
 	if t.name == "nobr" && p.inScope("nobr") >= 0 {
@@ -300,6 +300,9 @@ func (p *htmlParser) start(t token) {
 		p.form = e
 	}
 }
+
+// reconstructing are the other elements before which formatting elements are opened again.
+var reconstructing = []string{"applet", "marquee", "object", "select", "option", "optgroup", "button"}
 
 func isForeignRoot(name string) bool { return name == "svg" || name == "math" }
 
