@@ -29,8 +29,8 @@
 //
 // # Texts
 //
-// The profiles are made from texts whose licences allow any use. They hold weights of
-// n-grams, no text:
+// The profiles hold weights of n-grams, no text. They are made from free texts, some under licences
+// that require derived texts to have the same licence:
 //
 //   - Debian bookworm, main: descriptions of packages, translated by the Debian Description
 //     Translation Project, catalogues of gettext, pages of help, manual pages and guides of the
