@@ -70,7 +70,7 @@ func translateNamed(names ...string) func(*editor) error {
 		}
 		return e.nodes(is, func(n *node) error {
 			if n.name == "dc:language" {
-				return e.put(n.inner[0], n.inner[1], escapeXML(e.To))
+				return e.setLanguage(n)
 			}
 			if strings.Contains(n.content(), "</") {
 				return nil // escaped HTML

@@ -68,7 +68,7 @@ func (o *odfPart) unit(n *node) error {
 	case "style:style", "style:default-style":
 		return o.style(n)
 	case "dc:language":
-		return o.put(n.inner[0], n.inner[1], escapeXML(o.To))
+		return o.setLanguage(n)
 	}
 	p := &paragraph{escape: escapeODF}
 	return p.edit(o.editor, n, o.block(p, n))

@@ -55,14 +55,14 @@ func TestODF(t *testing.T) {
 // Equal automatic styles become one, spaces have elements, and the language is set.
 func TestODFResult(t *testing.T) {
 	src := odt(t, `<style:default-style><style:text-properties fo:language="en" fo:country="US" style:language-asian="zh"/></style:default-style>`+
-		`<text:p>A<text:s/> <text:span text:style-name="B1">bo</text:span><text:span text:style-name="B2">ld</text:span> word</text:p><dc:title>a</dc:title><dc:language>en</dc:language>`)
+		`<text:p>A<text:s/> <text:span text:style-name="B1">bo</text:span><text:span text:style-name="B2">ld</text:span> word</text:p><dc:title>a</dc:title><dc:language>en</dc:language><dc:language/>`)
 	got, _, err := translateString("a.odt", src, Options{To: "de"}, upper)
 	if err != nil {
 		t.Fatal(err)
 	}
 	parts, _ := partsOf(t, got)
 	if want := `<style:text-properties fo:language="de" fo:country="none" style:language-asian="zh"/></style:default-style>` +
-		`<text:p>A <text:s/><text:span text:style-name="B1">BOLD</text:span> WORD</text:p><dc:title>A</dc:title><dc:language>de</dc:language>`; !strings.Contains(parts["content.xml"], want) {
+		`<text:p>A <text:s/><text:span text:style-name="B1">BOLD</text:span> WORD</text:p><dc:title>A</dc:title><dc:language>de</dc:language><dc:language/></office`; !strings.Contains(parts["content.xml"], want) {
 		t.Errorf("got %s, want %s", parts["content.xml"], want)
 	}
 	fails(t, "a.odt", zipOf(t, "META-INF/manifest.xml", "<manifest:encryption-data/>"), "a.odt: protected by a password")

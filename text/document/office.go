@@ -95,7 +95,7 @@ func (o *officePart) unit(n *node) error {
 	case "w:lang":
 		return o.put(n.start, n.inner[0], setAttr(o.src[n.start:n.inner[0]], o.prefixed(n, "", langAttr(o.To)), o.To))
 	case "dc:language":
-		return o.put(n.inner[0], n.inner[1], escapeXML(o.To))
+		return o.setLanguage(n)
 	}
 	p := &paragraph{escape: escapeRun}
 	return p.edit(o.editor, n, o.block(p, n))

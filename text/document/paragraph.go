@@ -464,6 +464,14 @@ func (p *paragraph) attributes(tag string, content func(string) []inline, names 
 	return pieces
 }
 
+// setLanguage makes the target language the content of n, unless n has no end tag.
+func (e *editor) setLanguage(n *node) error {
+	if n.inner[1] == n.end {
+		return nil
+	}
+	return e.put(n.inner[0], n.inner[1], escapeXML(e.To))
+}
+
 // put replaces a range without texts.
 func (e *editor) put(start, end int, s string) error {
 	return e.edit(edit{start: start, end: end, always: true, write: func([]markup.Text) (string, error) { return s, nil }})
