@@ -107,6 +107,12 @@ func TestGlossary(t *testing.T) {
 			}
 		}
 	}
+	for _, s := range []string{"the hotdog dog", "the dogs dog 12 cat2 2", "木\ndog"} {
+		out, err := tr.Do(context.Background(), translate.Request{Texts: []string{s}, Glossary: readGlossary(t, "dog\tLöwe\n2\tzwo", "", ""), Split: splitLines})
+		if err != nil || !strings.Contains(out[0].Best(), "Löwe") || strings.Contains(s, "2") && !strings.Contains(out[0].Best(), "zwo") {
+			t.Errorf("%v, %v of %q", out, err, s)
+		}
+	}
 	if out, err := tr.Do(context.Background(), translate.Request{Texts: []string{"the old dog"}, Glossary: readGlossary(t, "dog\tLöwe|chien", "", "")}); err != nil || out[0].Best() != "le chien vieux" {
 		t.Errorf("%v, %v, want the translation without the glossary, which accepts it", out, err)
 	}

@@ -207,8 +207,8 @@ func (t *Translator) standIns(ctx context.Context, r *Request) error {
 		var list []standIn
 		for _, at := range replacements {
 			k := standIn{name: s[at.Start:at.End], source: s[at.Start:at.End], target: at.Target, accepts: at.Accepts, kept: at.kept}
-			k.isNumber = len(numberPattern.FindString(k.source)) == len(k.source)
 			k.isTerm = at.kept < 0 && at.Target != k.source
+			k.isNumber = !k.isTerm && len(numberPattern.FindString(k.source)) == len(k.source)
 			if !k.isNumber && !k.isTerm {
 				if k.name, err = names.next(ctx, s); err != nil {
 					return err
@@ -330,12 +330,28 @@ func located(list []standIn, line string) []standIn {
 	list = slices.Clone(list)
 	end := 0
 	for k := range list {
-		at := &list[k].at
-		at.Start = end + strings.Index(line[end:], list[k].name)
-		end = at.Start + len(list[k].name) + len(list[k].gap)
-		at.End = end
+		in := &list[k]
+		first := end + strings.Index(line[end:], in.name)
+		start := first
+		for from := end; !in.isAt(line, start); from = start + len(in.name) {
+			i := strings.Index(line[from:], in.name)
+			if i < 0 { // a line break before it became nothing
+				start = first
+				break
+			}
+			start = from + i
+		}
+		end = start + len(in.name) + len(in.gap)
+		in.at = text.Range{Start: start, End: end}
 	}
 	return list
+}
+
+// isAt reports whether the name at an offset of a source is that of in: it is not a part of a
+// longer number, and a term not of a longer word.
+func (in *standIn) isAt(s string, offset int) bool {
+	after := runeAfter(s, offset+len(in.name))
+	return isAlphanumeric(runeBefore(s, offset)) == in.isGlued && !(in.isTerm && isSpaced(after)) && !(in.isNumber && unicode.IsDigit(after))
 }
 
 // restore replaces the stand-ins in the translations of results by what they stand for. lists are
