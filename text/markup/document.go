@@ -180,17 +180,17 @@ func (o *output) run(r *run) {
 			w.kept = append(w.kept, p)
 		}
 	}
+	w.opens, w.closes, w.inner = make([]item, len(t.Spans)), make([]item, len(t.Spans)), make([][]int, len(t.Spans)+1)
+	for _, it := range r.items {
+		if it.kind == closeItem {
+			w.closes[it.id] = it
+		} else {
+			w.opens[it.id] = it
+		}
+	}
 	if r.ordered {
 		w.inOrder(r.items)
 	} else {
-		w.opens, w.closes, w.inner = make([]item, len(t.Spans)), make([]item, len(t.Spans)), make([][]int, len(t.Spans)+1)
-		for _, it := range r.items {
-			if it.kind == closeItem {
-				w.closes[it.id] = it
-			} else {
-				w.opens[it.id] = it
-			}
-		}
 		for _, p := range t.Spans {
 			parent := w.opens[p.ID].parent
 			w.inner[parent+1] = append(w.inner[parent+1], p.ID)
@@ -212,13 +212,8 @@ type runWriter struct {
 	cdata         []bool  // of the elements around pos
 }
 
-// inOrder writes items in their order, except that the text that is kept stays at its place.
+// inOrder writes items in their order.
 func (w *runWriter) inOrder(items []item) {
-	whole := make([]item, len(w.spans))
-	for _, it := range items {
-		whole[it.id] = it
-	}
-	kept := w.kept
 	at := 0
 	for _, it := range items {
 		s := w.spans[it.id]
@@ -228,13 +223,7 @@ func (w *runWriter) inOrder(items []item) {
 		if at = max(at, s.Start); it.kind == closeItem {
 			at = max(at, s.End)
 		}
-		for ; len(kept) > 0 && kept[0].Start < at && !w.cdata[len(w.cdata)-1]; kept = kept[1:] {
-			w.item(whole[kept[0].ID], kept[0].Start)
-		}
 		w.item(it, at)
-	}
-	for _, s := range kept {
-		w.item(whole[s.ID], s.Start)
 	}
 }
 
@@ -242,6 +231,9 @@ func (w *runWriter) inOrder(items []item) {
 func (w *runWriter) tree(i, end int) {
 	for _, id := range w.inner[i+1] {
 		open := w.opens[id]
+		if w.spans[id].Keep {
+			continue
+		}
 		stop := min(max(w.spans[id].End, w.pos), end)
 		w.item(open, min(w.spans[id].Start, stop))
 		if open.kind == openItem {
@@ -254,11 +246,7 @@ func (w *runWriter) tree(i, end int) {
 // item writes an item after the text up to at.
 func (w *runWriter) item(it item, at int) {
 	w.text(at)
-	if it.plain != "" {
-		w.dst = w.escape.append(w.dst, it.plain)
-	} else {
-		w.copy(it.Range)
-	}
+	w.copy(it.Range)
 	switch it.kind {
 	case openItem:
 		w.cdata = append(w.cdata, it.cdata)
@@ -271,21 +259,30 @@ func (w *runWriter) item(it item, at int) {
 	}
 }
 
-// text writes the text up to end, except kept ranges.
+// text writes the text up to end, with the elements that are kept at the place of their text.
 func (w *runWriter) text(end int) {
-	e := w.escape
-	e.cdata = w.cdata[len(w.cdata)-1]
+	cdata := w.cdata[len(w.cdata)-1]
 	write := func(end int) {
-		if end > w.pos {
+		if e := w.escape; end > w.pos {
+			e.cdata = cdata
 			w.dst = e.append(w.dst, strings.ReplaceAll(w.plain[w.pos:end], "\n", " "))
 			w.pos = end
 		}
 	}
-	for ; len(w.kept) > 0 && w.kept[0].Start < end; w.kept = w.kept[1:] {
+	for ; len(w.kept) > 0 && (w.kept[0].Start < end || end == len(w.plain)); w.kept = w.kept[1:] {
 		write(w.kept[0].Start)
-		if w.pos = max(w.pos, min(w.kept[0].End, end)); w.kept[0].End > end {
-			return
+		if cdata {
+			w.dst = append(w.dst, "]]>"...)
 		}
+		if it := w.opens[w.kept[0].ID]; it.plain != "" {
+			w.dst = w.escape.append(w.dst, it.plain)
+		} else {
+			w.copy(it.Range)
+		}
+		if cdata {
+			w.dst = append(w.dst, "<![CDATA["...)
+		}
+		w.pos = max(w.pos, w.kept[0].End)
 	}
 	write(end)
 }

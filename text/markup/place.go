@@ -51,6 +51,7 @@ func (s Text) Place(target string, a Alignment) Text {
 	p.children(-1, text.Range{Start: 0, End: len(target)})
 	out := Text{Plain: target}
 	p.collect(-1, &out.Spans)
+	slices.SortStableFunc(out.Spans, func(a, b Span) int { return a.Start - b.Start })
 	return out
 }
 
@@ -72,25 +73,28 @@ type placer struct {
 	gains       [][]cell // of each span: gain of target units, sorted
 	owner       []int    // of each target unit: the innermost span placed around it, or -1
 	placed      []text.Range
-	value       []int // scratch, of each target unit
+	kept        map[int]text.Range // by span
+	value       []int              // scratch, of each target unit
 }
 
 func newPlacer(s Text, target string, a Alignment) *placer {
 	var keptSource []text.Range
 	n := 0
 	var keptTarget []text.Range
-	for _, span := range s.Spans {
+	kept := map[int]text.Range{}
+	for i, span := range s.Spans {
 		if !span.Keep {
 			continue
 		}
 		if n < len(a.Kept) && a.Kept[n].Start < a.Kept[n].End {
 			keptSource, keptTarget = append(keptSource, span.Range), append(keptTarget, a.Kept[n])
+			kept[i] = a.Kept[n]
 		}
 		n++
 	}
 	sorted := slices.Clone(keptTarget)
 	slices.SortFunc(sorted, func(a, b text.Range) int { return a.Start - b.Start })
-	p := &placer{Text: s, translation: target, gaps: a.Gaps, source: units(s.Plain, keptSource), target: units(target, sorted)}
+	p := &placer{Text: s, translation: target, kept: kept, gaps: a.Gaps, source: units(s.Plain, keptSource), target: units(target, sorted)}
 	p.targets, p.total, p.sharp = make([][]cell, len(p.source)), make([]int, len(p.target)), make([]int, len(p.target))
 	p.value, p.owner = make([]int, len(p.target)), make([]int, len(p.target))
 	for i := range p.owner {
@@ -331,6 +335,7 @@ func (p *placer) children(parent int, r text.Range) {
 	for _, c := range order {
 		lo, hi, _ := p.best(c.span)
 		if lo == hi {
+			p.placed[c.span] = p.kept[c.span] // within another span, if it is kept
 			continue
 		}
 		lo, hi = p.withPunctuation(c.span, lo, hi)
