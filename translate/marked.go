@@ -120,10 +120,8 @@ func place(s markup.Text, kept []text.Range, r *Result) markup.Text {
 			a.Links = sentence.links(a.Links, source, split.Unwrap(source), &sentence.Translations[0], sentence.Source.Start, sentence.Target.Start)
 		}
 	}
-	for _, span := range s.Spans {
-		if i, ok := slices.BinarySearchFunc(kept, span.Range, func(a, b text.Range) int { return a.Start - b.Start }); span.Keep && ok && i < len(best.Kept) {
-			a.Kept = append(a.Kept, best.Kept[i])
-		}
+	for i, at := range best.Kept[:min(len(best.Kept), len(kept))] {
+		a.Kept = append(a.Kept, markup.Link{Source: kept[i], Target: at})
 	}
 	return s.Place(best.Text, a)
 }

@@ -14,7 +14,7 @@ import (
 
 // reversed is an artificial translation of a text: its words in reverse order and upper case, with
 // the links of the words.
-func reversed(s Text) (string, []Link, []text.Range) {
+func reversed(s Text) (string, []Link, []Link) {
 	var keep []text.Range
 	for _, span := range s.Spans {
 		if span.Keep {
@@ -41,7 +41,7 @@ func reversed(s Text) (string, []Link, []text.Range) {
 	}
 	var b strings.Builder
 	var links []Link
-	kept := make([]text.Range, len(keep))
+	kept := make([]Link, len(keep))
 	for i := len(words) - 1; i >= 0; i-- {
 		r := words[i]
 		word := s.Plain[r.Start:r.End]
@@ -52,7 +52,7 @@ func reversed(s Text) (string, []Link, []text.Range) {
 		to := text.Range{Start: b.Len(), End: b.Len() + len(word)}
 		b.WriteString(word)
 		if k >= 0 {
-			kept[k] = to
+			kept[k] = Link{Source: r, Target: to}
 		}
 		links = append(links, Link{r, to, 1})
 		if i > 0 {
@@ -164,7 +164,7 @@ func checkDocument(t *testing.T, s string, read func(string) (*Document, error))
 		for j := range scattered[i].Spans {
 			span := &scattered[i].Spans[j]
 			if span.Keep {
-				if id := span.ID; placed[i].Spans[j].Range != kept[k] && len(kept) == 1 {
+				if id := span.ID; placed[i].Spans[j].Range != kept[k].Target && len(kept) == 1 {
 					t.Fatalf("%q: kept span %d at %v, want %v", s, id, placed[i].Spans[j], kept[k])
 				}
 				continue
@@ -320,12 +320,18 @@ func TestPlace(t *testing.T) {
 		for _, span := range s.Spans {
 			if word := s.Plain[span.Start:span.End]; span.Keep {
 				i := strings.Index(test.target, word)
-				a.Kept = append(a.Kept, rangeOf(i, i+len(word)))
+				a.Kept = append(a.Kept, Link{Source: span.Range, Target: rangeOf(i, i+len(word))})
 			}
 		}
 		if got := inBraces(s.Place(test.target, a)); got != test.want {
 			t.Errorf("%s is %s, want %s", test.source, got, test.want)
 		}
+	}
+	// A copied range, which is no span's, is what the span around it encloses.
+	link := Text{Plain: "write to x@y.org now", Spans: []Span{{Range: rangeOf(9, 16)}}}
+	a := Alignment{Links: []Link{{rangeOf(9, 16), rangeOf(0, 5), 1}}, Kept: []Link{{Source: rangeOf(9, 16), Target: rangeOf(6, 13)}}}
+	if got := inBraces(link.Place("jetzt x@y.org", a)); got != "jetzt {x@y.org}" {
+		t.Errorf("a link around a copied range is %s", got)
 	}
 	// The gaps of sentences.
 	s := parseBraces("a b.{}\nc d")
@@ -375,7 +381,7 @@ func FuzzPlace(f *testing.F) {
 				if n := len(target) / len(x.Spans); span.Keep && n > 0 && len(a.Kept)*n+n <= len(target) {
 					r := rangeOf(len(a.Kept)*n, len(a.Kept)*n+n)
 					if isBoundary(target, r.Start) && isBoundary(target, r.End) {
-						a.Kept = append(a.Kept, r)
+						a.Kept = append(a.Kept, Link{Source: span.Range, Target: r})
 					}
 				}
 			}

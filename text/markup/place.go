@@ -20,9 +20,9 @@ type Alignment struct {
 	// is ignored.
 	Gaps []Link
 
-	// Kept are the ranges of the translation, in order, for those spans of the text that are
-	// kept, in theirs.
-	Kept []text.Range
+	// Kept are the ranges that are copied, in the order of the text, among them those of kept
+	// spans. Weight is ignored.
+	Kept []Link
 }
 
 // Link says that a token of a translation translates a token of the text.
@@ -78,19 +78,18 @@ type placer struct {
 }
 
 func newPlacer(s Text, target string, a Alignment) *placer {
-	var keptSource []text.Range
-	n := 0
-	var keptTarget []text.Range
 	kept := map[int]text.Range{}
-	for i, span := range s.Spans {
-		if !span.Keep {
+	var keptSource, keptTarget []text.Range
+	for _, l := range a.Kept {
+		if l.Target.Start == l.Target.End {
 			continue
 		}
-		if n < len(a.Kept) && a.Kept[n].Start < a.Kept[n].End {
-			keptSource, keptTarget = append(keptSource, span.Range), append(keptTarget, a.Kept[n])
-			kept[i] = a.Kept[n]
+		keptSource, keptTarget = append(keptSource, l.Source), append(keptTarget, l.Target)
+		for i, span := range s.Spans {
+			if span.Keep && span.Range == l.Source {
+				kept[i] = l.Target
+			}
 		}
-		n++
 	}
 	sorted := slices.Clone(keptTarget)
 	slices.SortFunc(sorted, func(a, b text.Range) int { return a.Start - b.Start })
