@@ -54,6 +54,16 @@ func Formats() []string {
 	return names
 }
 
+// Extensions returns the extensions of names by which formats are recognized, such as ".docx".
+func Extensions() (extensions []string) {
+	for _, f := range formats {
+		for _, e := range f.extensions {
+			extensions = append(extensions, "."+e)
+		}
+	}
+	return extensions
+}
+
 // formatOf returns the format with a name, or if that is "" the format of a file.
 func formatOf(file string, in io.ReaderAt, size int64, name string) (*format, error) {
 	if name != "" {
