@@ -67,6 +67,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"train/corpus", "model text text/clean text/script text/split text/vocab train internal/format internal/hash"},
 
 	// Programs around the model.
+	{"serve", "text text/detect text/document text/markup text/split model translate"},
 	{"report", "train/runlog internal/format"},
 	{"digits", "mat layer model train"},
 	{"packaging", ""}, // of a release

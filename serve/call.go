@@ -1,0 +1,117 @@
+package serve
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// call is a request with its parameters.
+type call struct {
+	*Server
+	*params
+	ctx     context.Context
+	request *http.Request
+	catalog *catalog
+	key     *Key   // nil without one
+	caller  string // for an equal share: of the key, or of the address without one
+
+	characters int // of texts, for the log
+}
+
+// events is an answer that is written in parts. Its error is sent as the last one.
+type events func(w http.ResponseWriter) error
+
+// handler returns the handler of a route, which answers with what h returns: events, or a value as
+// JSON.
+func (s *Server) handler(route string, h func(*call) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		c := &call{Server: s, ctx: r.Context(), request: r}
+		var keys *Keys
+		var done func()
+		c.catalog, keys, done = s.use()
+		defer done()
+		status := http.StatusOK
+		err := c.prepare(keys)
+		var answer any
+		if err == nil {
+			answer, err = h(c)
+		}
+		write, streams := answer.(events)
+		switch {
+		case err != nil:
+			writeError(w, err)
+		case streams:
+			err = write(w)
+		default:
+			writeJSON(w, status, answer)
+		}
+		if err != nil {
+			status = errorStatus(err).status
+		}
+		d := time.Since(start)
+		s.metrics.add(route, status, d, c.characters)
+		if s.options.Log != nil {
+			attrs := []slog.Attr{slog.String("route", route), slog.Int("status", status), slog.Duration("duration", d), slog.Int("characters", c.characters)}
+			if c.key != nil {
+				attrs = append(attrs, slog.String("key", c.key.Name))
+			}
+			if status == http.StatusInternalServerError {
+				attrs = append(attrs, slog.String("error", err.Error()))
+			}
+			s.options.Log.LogAttrs(c.ctx, slog.LevelInfo, "request", attrs...)
+		}
+	})
+}
+
+// prepare reads the parameters and checks the key.
+func (c *call) prepare(keys *Keys) (err error) {
+	if c.params, err = readParams(c.request); err != nil {
+		return err
+	}
+	if c.caller = c.address(c.request); keys != nil {
+		return c.checkKey(keys)
+	}
+	return nil
+}
+
+// needsNoKey are the routes without a translation.
+var needsNoKey = map[string]bool{"/languages": true, "/frontend/settings": true}
+
+// checkKey sets the key of a request, which must have one.
+func (c *call) checkKey(keys *Keys) error {
+	if needsNoKey[c.request.URL.Path] {
+		return nil
+	}
+	text := keyOf(c.request, c.params)
+	if text == "" {
+		return badRequest("Please contact the server operator to get an API key")
+	}
+	if c.key = keys.find(text); c.key == nil {
+		return &statusError{status: http.StatusForbidden, message: "Invalid API key"}
+	}
+	c.caller = "key " + c.key.Name
+	return c.key.admit(time.Now())
+}
+
+// checkTexts refuses more texts or characters than a request may have.
+func (c *call) checkTexts(texts []string) error {
+	limit := c.options.MaxCharacters
+	if c.key != nil && c.key.Characters > 0 {
+		limit = c.key.Characters
+	}
+	if n := len(texts); n > c.options.MaxTexts {
+		return exceeds(n, c.options.MaxTexts)
+	}
+	if c.characters = characters(texts); c.characters > limit {
+		return exceeds(c.characters, limit)
+	}
+	return nil
+}
+
+func exceeds(n, limit int) error {
+	return badRequest("Invalid request: request (" + strconv.Itoa(n) + ") exceeds text limit (" + strconv.Itoa(limit) + ")")
+}

@@ -1,0 +1,222 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"tfm/model"
+	"tfm/text/detect"
+	"tfm/translate"
+)
+
+// catalog is the models of a server, and the pairs of languages that they translate. It does not
+// change: reading models again makes another one.
+type catalog struct {
+	translators []*translate.Translator
+	pairs       map[pair]direction
+	sources     []string // languages of texts, sorted
+	targets     map[string][]string
+	detector    *detect.Detector // of sources
+
+	users sync.WaitGroup // requests that translate with it
+}
+
+// pair is a source and a target language as BCP 47 tags.
+type pair struct{ source, target string }
+
+// direction is a model with the languages of its request, which are "" on a side with one.
+type direction struct {
+	*translate.Translator
+	from, to string
+}
+
+// openCatalog opens the models at paths: files, or folders with files *.safetensors. Of two models
+// of a pair the first counts.
+func openCatalog(paths []string, o translate.Options) (c *catalog, err error) {
+	c = &catalog{pairs: map[pair]direction{}}
+	defer func() {
+		if err != nil {
+			c.close()
+		}
+	}()
+	files, err := modelFiles(paths)
+	if err != nil {
+		return c, err
+	}
+	for _, file := range files {
+		t, err := translate.Open(file, o)
+		if err != nil {
+			return c, err
+		}
+		c.translators = append(c.translators, t)
+		if err := c.add(t); err != nil {
+			return c, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	c.route()
+	return c, nil
+}
+
+// modelFiles returns the files at paths.
+func modelFiles(paths []string) (files []string, err error) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		inFolder, err := filepath.Glob(filepath.Join(path, "*.safetensors"))
+		if err == nil && len(inFolder) == 0 {
+			err = fmt.Errorf("%s: found no *.safetensors, expected a model file", path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, inFolder...)
+	}
+	return files, nil
+}
+
+// add adds the pairs of a model.
+func (c *catalog) add(t *translate.Translator) error {
+	source, target := t.Languages()
+	config := t.Config()
+	from, err := namesOf(config.SrcLanguages, source)
+	if err != nil {
+		return err
+	}
+	to, err := namesOf(config.TgtLanguages, target)
+	if err != nil {
+		return err
+	}
+	for _, s := range from {
+		for _, t1 := range to {
+			p := pair{s.tag, t1.tag}
+			if _, ok := c.pairs[p]; !ok && s.tag != t1.tag {
+				c.pairs[p] = direction{t, s.code, t1.code}
+			}
+		}
+	}
+	return nil
+}
+
+// name is a language and its code in requests, "" for the only one.
+type name struct{ tag, code string }
+
+// namesOf returns the languages of a side of a model: those of its list, or the only one.
+func namesOf(l model.Languages, only string) (names []name, err error) {
+	for _, language := range l.List() {
+		names = append(names, name{model.LanguageTag(language.Code), language.Code})
+	}
+	if len(names) == 0 && only == "" {
+		return nil, errors.New("the file does not name its languages; 'tfm train' and 'tfm import' record them with -src-lang and -tgt-lang")
+	}
+	if len(names) == 0 {
+		names = []name{{only, ""}}
+	}
+	return names, nil
+}
+
+// route sets the languages, and the targets of each one, also those through a common language.
+func (c *catalog) route() {
+	c.targets = map[string][]string{}
+	reach := map[pair]bool{}
+	for p := range c.pairs {
+		reach[p] = true
+		for q := range c.pairs {
+			if p.target == q.source && p.source != q.target {
+				reach[pair{p.source, q.target}] = true
+			}
+		}
+	}
+	for p := range reach {
+		c.targets[p.source] = append(c.targets[p.source], p.target)
+	}
+	for source, targets := range c.targets {
+		slices.Sort(targets)
+		c.sources = append(c.sources, source)
+	}
+	slices.Sort(c.sources)
+	c.detector, _ = detect.Default().Among(c.sources...) // never those that it does not know
+}
+
+// allTargets returns the languages of translations, sorted.
+func (c *catalog) allTargets() (all []string) {
+	for _, targets := range c.targets {
+		all = append(all, targets...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// steps returns the models that translate a pair one after another: one, or two with a common
+// language, preferably English. It returns nil for a pair that models do not connect.
+func (c *catalog) steps(p pair) []direction {
+	if d, ok := c.pairs[p]; ok {
+		return []direction{d}
+	}
+	var best []direction
+	common := ""
+	for first, d := range c.pairs {
+		second, ok := c.pairs[pair{first.target, p.target}]
+		if first.source != p.source || !ok {
+			continue
+		}
+		better := common == "" || first.target < common && common != "en"
+		if better || first.target == "en" {
+			best, common = []direction{d, second}, first.target
+		}
+	}
+	return best
+}
+
+// close closes the models when no request translates with them.
+func (c *catalog) close() {
+	c.users.Wait()
+	for _, t := range c.translators {
+		t.Close()
+	}
+}
+
+// aliases are codes of LibreTranslate that are no BCP 47 tags of these languages.
+var aliases = map[string]string{"zh": "zh-Hans", "zt": "zh-Hant", "pb": "pt-BR"}
+
+// find returns the language of list that a client's code means, in any case: the same tag, or the
+// only one of that language, as zh-CN is for zh-Hans.
+func find(list []string, code string) (tag string, ok bool) {
+	code = strings.ReplaceAll(strings.ToLower(code), "_", "-")
+	if alias, ok := aliases[code]; ok {
+		code = strings.ToLower(alias)
+	}
+	for _, tag := range list {
+		if strings.ToLower(tag) == code || model.SameLanguage(code, tag) {
+			return tag, true
+		}
+	}
+	primary, _, _ := strings.Cut(code, "-")
+	for _, t := range list {
+		if p, _, _ := strings.Cut(strings.ToLower(t), "-"); p == primary {
+			if ok {
+				return "", false
+			}
+			tag, ok = t, true
+		}
+	}
+	return tag, ok
+}
+
+// publicCode returns the code by which clients of LibreTranslate know a language.
+func publicCode(tag string) string {
+	if tag == "zh" {
+		return aliases["zh"]
+	}
+	return tag
+}

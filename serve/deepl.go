@@ -1,0 +1,119 @@
+package serve
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"strings"
+)
+
+// translateDeepLX answers DeepLX: one text, with up to three alternatives.
+func translateDeepLX(c *call) (any, error) {
+	s, target := c.text("text"), c.text("target_lang")
+	if s == "" || target == "" {
+		return nil, &statusError{status: http.StatusBadRequest, message: "text and target_lang are required"}
+	}
+	best, alternatives, languages, err := c.translateFrom([]string{s}, c.text("source_lang"), target, 3)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"code":         http.StatusOK,
+		"id":           rand.Int64N(1 << 40),
+		"data":         best[0],
+		"alternatives": alternatives[0],
+		"source_lang":  strings.ToUpper(languages[0].Language),
+		"target_lang":  strings.ToUpper(target),
+		"method":       "Free",
+	}, nil
+}
+
+// translateImmersive answers Immersive Translate's interface of one's own: a list of texts.
+func translateImmersive(c *call) (any, error) {
+	texts, _, err := c.texts("text_list")
+	if err != nil {
+		return nil, err
+	}
+	best, _, languages, err := c.translateFrom(texts, c.text("source_lang"), c.text("target_lang"), 0)
+	if err != nil {
+		return nil, err
+	}
+	type translation struct {
+		Language string `json:"detected_source_lang"`
+		Text     string `json:"text"`
+	}
+	list := make([]translation, len(best))
+	for i := range best {
+		list[i] = translation{languages[i].Language, best[i]}
+	}
+	return map[string]any{"translations": list}, nil
+}
+
+// translateDeepL answers version 2 of DeepL's interface.
+func translateDeepL(c *call) (any, error) {
+	texts, _, err := c.texts("text")
+	if err != nil {
+		return nil, err
+	}
+	if len(texts) == 0 {
+		return nil, badRequest("Parameter 'text' not specified.")
+	}
+	if c.text("target_lang") == "" {
+		return nil, badRequest("Value for 'target_lang' not supported.")
+	}
+	best, _, languages, err := c.translateFrom(texts, c.text("source_lang"), c.text("target_lang"), 0)
+	if err != nil {
+		return nil, err
+	}
+	type translation struct {
+		Language string `json:"detected_source_language"`
+		Text     string `json:"text"`
+		Billed   int    `json:"billed_characters"`
+	}
+	list := make([]translation, len(best))
+	for i := range best {
+		list[i] = translation{strings.ToUpper(languages[i].Language), best[i], characters(texts[i : i+1])}
+	}
+	return map[string]any{"translations": list}, nil
+}
+
+// usageDeepL answers the usage of DeepL's interface: the characters that were translated, without
+// a limit.
+func usageDeepL(c *call) (any, error) {
+	return map[string]int64{"character_count": c.metrics.translated(), "character_limit": 1 << 40}, nil
+}
+
+// translateFrom is translate with a source that may be "" or auto. It always returns the language
+// of each text.
+func (c *call) translateFrom(texts []string, source, target string, n int) (best []string, alternatives [][]string, languages []detected, err error) {
+	if err := c.checkTexts(texts); err != nil {
+		return nil, nil, nil, err
+	}
+	if source = strings.ToLower(source); source == "" {
+		source = "auto"
+	}
+	if best, alternatives, languages, err = c.translate(texts, source, target, n, c.text("tag_handling") == "html"); err != nil {
+		return nil, nil, nil, err
+	}
+	for len(languages) < len(texts) {
+		languages = append(languages, detected{100, source})
+	}
+	return best, alternatives, languages, nil
+}
+
+// languagesDeepL answers the languages of DeepL's interface.
+func languagesDeepL(c *call) (any, error) {
+	type language struct {
+		Language  string `json:"language"`
+		Name      string `json:"name"`
+		Formality bool   `json:"supports_formality"`
+	}
+	tags := c.catalog.sources
+	if c.text("type") == "target" {
+		tags = c.catalog.allTargets()
+	}
+	list := []language{}
+	for _, tag := range tags {
+		list = append(list, language{strings.ToUpper(tag), languageName(tag), false})
+	}
+	return list, nil
+}

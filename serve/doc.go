@@ -1,0 +1,28 @@
+// Package serve puts package translate behind HTTP, with the interfaces of LibreTranslate, DeepLX,
+// Immersive Translate and DeepL.
+//
+//	s, err := serve.New(serve.Options{Models: []string{"en-de.safetensors"}})
+//	…
+//	http.ListenAndServe("127.0.0.1:5000", s)
+//
+// The texts of all requests share decode steps; scheduler decides which text is next. A request
+// whose texts would wait longer than Options.MaxWait is refused at once. The work of a client that
+// has gone ends at the next step.
+//
+// The way of a request: Server.ServeHTTP checks where it comes from → call reads its parameters and
+// checks its key → libretranslate.go, deepl.go or v1.go, by interface → call.translateTexts waits
+// for the turn of each text → translate.Translator → JSON.
+//
+// The files: server.go (Options, New, routes), guard.go (hosts, origins, proxies), keys.go (keys of
+// clients), params.go (JSON, forms, queries), call.go (a request), libretranslate.go, deepl.go,
+// v1.go (the interfaces), files.go (documents), detect.go (languages of texts), work.go
+// (translations), schedule.go (whose text is next), catalog.go (models and pairs of languages),
+// names.go (of languages), respond.go (answers and errors), metrics.go (for Prometheus), page.go
+// (the page in a browser).
+//
+// # Terms
+//
+//   - text: an element of a request's q or text
+//   - caller: a key, or without keys an address; callers share the machine equally
+//   - step: a translation by one model; a pair without a model of its own takes two
+package serve

@@ -1,0 +1,179 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"mime"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"tfm/text"
+	"tfm/text/document"
+	"tfm/text/markup"
+	"tfm/text/split"
+	"tfm/translate"
+)
+
+// files holds translated files until they expire. It is safe for concurrent use.
+type files struct {
+	mu    sync.Mutex
+	byID  map[string]*translatedFile
+	bytes int
+}
+
+type translatedFile struct {
+	name    string
+	data    []byte
+	expires time.Time
+}
+
+// Limits of the files that are held.
+const (
+	fileLife     = 30 * time.Minute
+	maxFileBytes = 512 << 20
+)
+
+// add holds a file and returns its random name. It reports whether there is memory for it.
+func (f *files) add(name string, data []byte, now time.Time) (id string, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, file := range f.byID {
+		if now.After(file.expires) {
+			f.bytes -= len(file.data)
+			delete(f.byID, id)
+		}
+	}
+	if f.bytes+len(data) > maxFileBytes {
+		return "", false
+	}
+	if f.byID == nil {
+		f.byID = map[string]*translatedFile{}
+	}
+	id = rand.Text()
+	f.byID[id], f.bytes = &translatedFile{name, data, now.Add(fileLife)}, f.bytes+len(data)
+	return id, true
+}
+
+// find returns a file that has not expired.
+func (f *files) find(id string, now time.Time) (*translatedFile, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	file, ok := f.byID[id]
+	return file, ok && now.Before(file.expires)
+}
+
+// translateFile answers /translate_file of LibreTranslate with the address of the translation.
+func translateFile(c *call) (any, error) {
+	if c.file == nil {
+		return nil, missing("file")
+	}
+	source, target := c.text("source"), c.text("target")
+	switch {
+	case source == "":
+		return nil, missing("source")
+	case target == "":
+		return nil, missing("target")
+	case len(c.file.data) == 0:
+		return nil, badRequest("Invalid request: empty file")
+	}
+	if source == "auto" {
+		var err error
+		if source, err = c.detectFile(); err != nil {
+			return nil, err
+		}
+	}
+	steps, err := c.stepsOf(source, target)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = c.translateDocument(&out, target, func(texts []markup.Text) ([]markup.Text, error) { return c.markedBy(steps, texts) })
+	if err != nil {
+		return nil, err
+	}
+	id, ok := c.files.add(c.file.name, out.Bytes(), time.Now())
+	if !ok {
+		return nil, &statusError{status: http.StatusServiceUnavailable, message: "Too many translated files wait to be downloaded", retryAfter: fileLife}
+	}
+	scheme := "http"
+	if c.request.TLS != nil || c.isProxy(remote(c.request)) && c.request.Header.Get("X-Forwarded-Proto") == "https" {
+		scheme = "https"
+	}
+	return map[string]string{"translatedFileUrl": scheme + "://" + c.request.Host + c.options.Prefix + "/download_file/" + id}, nil
+}
+
+// translateDocument writes the uploaded document with what f returns for its texts. Errors of the
+// document are those of a request.
+func (c *call) translateDocument(w *bytes.Buffer, target string, f document.Func) error {
+	var failed error // of f
+	err := document.Translate(w, c.file.name, bytes.NewReader(c.file.data), int64(len(c.file.data)), document.Options{To: target},
+		func(texts []markup.Text) (out []markup.Text, err error) {
+			out, failed = f(texts)
+			return out, failed
+		})
+	if err != nil && failed == nil {
+		return badRequest("Invalid request: " + err.Error())
+	}
+	return err
+}
+
+// enough ends the reading of a document for its language.
+var enough = errors.New("enough text")
+
+// detectFile returns the language of the uploaded document, by its first group of texts.
+func (c *call) detectFile() (string, error) {
+	var b strings.Builder
+	err := c.translateDocument(new(bytes.Buffer), "", func(texts []markup.Text) ([]markup.Text, error) {
+		for _, t := range texts {
+			b.WriteString(t.Plain + "\n")
+		}
+		return nil, enough
+	})
+	if err != nil && !errors.Is(err, enough) {
+		return "", err
+	}
+	return c.detect(b.String()).Language, nil
+}
+
+// markedBy translates texts of a document by one step after another, each text in its turn.
+func (c *call) markedBy(steps []direction, texts []markup.Text) ([]markup.Text, error) {
+	out := make([]markup.Text, len(texts))
+	return out, c.each(len(texts), func(ctx context.Context, i int) error {
+		n := len(texts[i].Plain)
+		leave, err := c.schedule.enter(ctx, c.caller, ofDocument, n)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		out[i] = texts[i]
+		for _, d := range steps {
+			r := translate.Request{From: d.from, To: d.to, Split: &split.Options{}, Decode: d.DefaultOptions(),
+				KeepOf: func(_ int, s string) []text.Range { return markup.Protected(s) }}
+			r.Decode.Background = true
+			marked, err := d.Marked(ctx, r, out[i:i+1])
+			if err != nil {
+				return err
+			}
+			out[i] = marked[0]
+		}
+		return nil
+	})
+}
+
+// download answers /download_file.
+func (s *Server) download(w http.ResponseWriter, r *http.Request) {
+	file, ok := s.files.find(r.PathValue("id"), time.Now())
+	if !ok {
+		writeError(w, &statusError{status: http.StatusNotFound, message: "File not found, or it has expired"})
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": filepath.Base(file.name)}))
+	w.Write(file.data)
+}

@@ -1,0 +1,208 @@
+package serve
+
+import (
+	"fmt"
+	"slices"
+
+	"tfm/text/document"
+)
+
+// detected is a language as LibreTranslate answers it; confidence is in percent.
+type detected struct {
+	Confidence float64 `json:"confidence"`
+	Language   string  `json:"language"`
+}
+
+// translateShared answers /translate, the path of LibreTranslate, DeepLX and Immersive Translate,
+// which name their texts q, text and text_list.
+func translateShared(c *call) (any, error) {
+	if c.has("text_list") {
+		return translateImmersive(c)
+	}
+	if !c.has("q") && c.has("text") {
+		return translateDeepLX(c)
+	}
+	return translateLibre(c)
+}
+
+// libreAnswer is the answer of LibreTranslate. Each field is a list if the request has one.
+type libreAnswer struct {
+	TranslatedText   any `json:"translatedText"`
+	DetectedLanguage any `json:"detectedLanguage,omitempty"` // of source "auto"
+	Alternatives     any `json:"alternatives,omitempty"`     // if asked for
+}
+
+func translateLibre(c *call) (any, error) {
+	texts, isList, err := c.texts("q")
+	if err != nil {
+		return nil, err
+	}
+	if len(texts) == 0 || !isList && texts[0] == "" {
+		return nil, missing("q")
+	}
+	source, target, format := c.text("source"), c.text("target"), c.text("format")
+	switch {
+	case source == "":
+		return nil, missing("source")
+	case target == "":
+		return nil, missing("target")
+	}
+	n, err := c.number("alternatives")
+	if err != nil {
+		return nil, err
+	}
+	if format == "html" {
+		n = 0 // LibreTranslate's clients expect none
+	}
+	if limit := c.options.MaxAlternates; n > limit {
+		return nil, badRequest(fmt.Sprintf("Invalid request: alternatives parameter must be <= %d", limit))
+	}
+	if format != "" && format != "text" && format != "html" {
+		return nil, badRequest(format + " format is not supported")
+	}
+	if err := c.checkTexts(texts); err != nil {
+		return nil, err
+	}
+	best, alternatives, languages, err := c.translate(texts, source, target, n, format == "html")
+	if err != nil {
+		return nil, err
+	}
+	var answer libreAnswer
+	if answer.TranslatedText = any(best); !isList {
+		answer.TranslatedText = best[0]
+	}
+	if source == "auto" {
+		if answer.DetectedLanguage = any(languages); !isList {
+			answer.DetectedLanguage = languages[0]
+		}
+	}
+	if n > 0 {
+		if answer.Alternatives = any(alternatives); !isList {
+			answer.Alternatives = alternatives[0]
+		}
+	}
+	return answer, nil
+}
+
+func missing(name string) error {
+	return badRequest("Invalid request: missing " + name + " parameter")
+}
+
+// translate translates texts between languages as clients name them. With source "auto" each text
+// has its own, and languages are those found.
+func (c *call) translate(texts []string, source, target string, n int, isHTML bool) (best []string, alternatives [][]string, languages []detected, err error) {
+	groups, languages, err := c.bySource(texts, source)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	best, alternatives = slices.Clone(texts), make([][]string, len(texts))
+	for i := range alternatives {
+		alternatives[i] = []string{}
+	}
+	for _, g := range groups {
+		steps, err := c.stepsOf(g.source, target)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if len(steps) == 0 { // into its own language
+			continue
+		}
+		var of []string
+		for _, i := range g.indices {
+			of = append(of, texts[i])
+		}
+		out, others, err := c.translateTexts(of, steps, n, isHTML)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for k, i := range g.indices {
+			if best[i] = out[k]; others[k] != nil {
+				alternatives[i] = others[k]
+			}
+		}
+	}
+	return best, alternatives, languages, nil
+}
+
+// textsOf are the indices of texts in a language.
+type textsOf struct {
+	source  string
+	indices []int
+}
+
+// bySource divides texts by their languages.
+func (c *call) bySource(texts []string, source string) (groups []textsOf, languages []detected, err error) {
+	for i, s := range texts {
+		of := source
+		if source == "auto" {
+			d := c.detect(s)
+			languages = append(languages, d)
+			of = d.Language
+		}
+		k := slices.IndexFunc(groups, func(g textsOf) bool { return g.source == of })
+		if k < 0 {
+			k, groups = len(groups), append(groups, textsOf{source: of})
+		}
+		groups[k].indices = append(groups[k].indices, i)
+	}
+	return groups, languages, nil
+}
+
+// stepsOf returns the models between two languages as clients name them, none if they are one
+// language.
+func (c *call) stepsOf(source, target string) ([]direction, error) {
+	all := slices.Concat(c.catalog.sources, c.catalog.allTargets())
+	from, ok := find(all, source)
+	if !ok {
+		return nil, badRequest(source + " is not supported")
+	}
+	to, ok := find(all, target)
+	if !ok {
+		return nil, badRequest(target + " is not supported")
+	}
+	if from == to {
+		return nil, nil
+	}
+	steps := c.catalog.steps(pair{from, to})
+	if steps == nil {
+		return nil, badRequest(fmt.Sprintf("%s (%s) is not available as a target language from %s (%s)", languageName(to), publicCode(to), languageName(from), publicCode(from)))
+	}
+	return steps, nil
+}
+
+// languages answers /languages of LibreTranslate.
+func languages(c *call) (any, error) {
+	type language struct {
+		Code    string   `json:"code"`
+		Name    string   `json:"name"`
+		Targets []string `json:"targets"`
+	}
+	list := []language{}
+	for _, tag := range c.catalog.sources {
+		targets := []string{}
+		for _, t := range c.catalog.targets[tag] {
+			targets = append(targets, publicCode(t))
+		}
+		list = append(list, language{publicCode(tag), languageName(tag), targets})
+	}
+	return list, nil
+}
+
+// settings answers /frontend/settings of LibreTranslate.
+func settings(c *call) (any, error) {
+	source := c.catalog.sources[0]
+	target := c.catalog.targets[source][0]
+	side := func(tag string) map[string]string {
+		return map[string]string{"code": publicCode(tag), "name": languageName(tag)}
+	}
+	return map[string]any{
+		"charLimit":            c.options.MaxCharacters,
+		"frontendTimeout":      500,
+		"apiKeys":              c.options.Keys != "",
+		"keyRequired":          c.options.Keys != "",
+		"suggestions":          false,
+		"filesTranslation":     true,
+		"supportedFilesFormat": document.Extensions(),
+		"language":             map[string]any{"source": side(source), "target": side(target)},
+	}, nil
+}

@@ -1,0 +1,179 @@
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// params are the parameters of a request: the members of a JSON object, or the fields of a form in
+// the body, of either encoding, and in the query.
+type params struct {
+	json map[string]any // nil for a form
+	form url.Values
+	file *upload // of a multipart form; nil without one
+}
+
+// upload is a file in a form.
+type upload struct {
+	name string
+	data []byte
+}
+
+// readParams reads the parameters of r, whatever its method: some clients send a form in the query
+// of a POST without a body, others a body with GET.
+func readParams(r *http.Request) (*params, error) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, badRequest("Invalid query")
+	}
+	kind, attrs, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil {
+		kind = ""
+	}
+	if kind == "multipart/form-data" {
+		return readMultipart(multipart.NewReader(r.Body, attrs["boundary"]), query)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, bodyError(err)
+	}
+	if kind == "application/json" || strings.HasSuffix(kind, "+json") {
+		p := &params{form: query}
+		if json.Unmarshal(body, &p.json) != nil || p.json == nil {
+			return nil, badRequest("Invalid JSON format")
+		}
+		return p, nil
+	}
+	fields, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, badRequest("Invalid form")
+	}
+	return &params{form: merged(query, fields)}, nil
+}
+
+// merged returns the values of both, those of a first.
+func merged(a, b url.Values) url.Values {
+	for name, values := range b {
+		a[name] = append(a[name], values...)
+	}
+	return a
+}
+
+// maxFields is the limit of the parts of a multipart form.
+const maxFields = 2000
+
+// readMultipart reads a form whose size the caller limits. Of several files it keeps the first.
+func readMultipart(m *multipart.Reader, query url.Values) (*params, error) {
+	p := &params{form: query}
+	for range maxFields {
+		part, err := m.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return p, nil
+		}
+		if err != nil {
+			return nil, bodyError(err)
+		}
+		data, err := io.ReadAll(part)
+		switch {
+		case err != nil:
+			return nil, bodyError(err)
+		case part.FileName() == "":
+			p.form.Add(part.FormName(), string(data))
+		case p.file == nil:
+			p.file = &upload{part.FileName(), data}
+		}
+	}
+	return nil, badRequest("Invalid form: more than " + strconv.Itoa(maxFields) + " fields")
+}
+
+// bodyError returns the error of reading a body.
+func bodyError(err error) error {
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		return &statusError{status: http.StatusRequestEntityTooLarge, message: "Request exceeds " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes"}
+	}
+	return badRequest("Invalid body")
+}
+
+// text returns a parameter, or "" if it is missing. A number counts as its digits.
+func (p *params) text(name string) string {
+	if p.json == nil {
+		return strings.ToValidUTF8(p.form.Get(name), "\uFFFD")
+	}
+	switch v := p.json[name].(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return ""
+}
+
+// texts returns a parameter that is a text or a list of texts. Line ends of forms, which are CR LF,
+// become LF. The error names the parameter.
+func (p *params) texts(name string) (texts []string, isList bool, err error) {
+	if p.json == nil {
+		if !p.form.Has(name) {
+			return nil, false, nil
+		}
+		for _, s := range p.form[name] {
+			texts = append(texts, strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n"))
+		}
+		return texts, len(texts) > 1, nil
+	}
+	switch v := p.json[name].(type) {
+	case nil:
+		return nil, false, nil
+	case string:
+		return []string{v}, false, nil
+	case []any:
+		for _, e := range v {
+			s, ok := e.(string)
+			if !ok {
+				return nil, true, badRequest("Invalid request: " + name + " parameter is not a list of strings")
+			}
+			texts = append(texts, s)
+		}
+		return texts, true, nil
+	}
+	return nil, false, badRequest("Invalid request: " + name + " parameter is not a string")
+}
+
+// has reports whether there is a parameter.
+func (p *params) has(name string) bool {
+	if p.json == nil {
+		return p.form.Has(name)
+	}
+	_, ok := p.json[name]
+	return ok
+}
+
+// number returns a parameter that is a whole number of at least 0, or 0 if it is missing.
+func (p *params) number(name string) (int, error) {
+	s := p.text(name)
+	if s == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0, badRequest("Invalid request: " + name + " parameter is not a number")
+	}
+	return max(n, 0), nil
+}
+
+// characters returns the number of characters of texts.
+func characters(texts []string) (n int) {
+	for _, s := range texts {
+		n += utf8.RuneCountInString(s)
+	}
+	return n
+}

@@ -1,0 +1,60 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// statusError is an error with a status of HTTP.
+type statusError struct {
+	status     int
+	message    string
+	retryAfter time.Duration // 0 for no Retry-After
+}
+
+func (e *statusError) Error() string { return e.message }
+
+func badRequest(message string) error {
+	return &statusError{status: http.StatusBadRequest, message: message}
+}
+
+// statusClosed is the status in logs of a request whose client has gone.
+const statusClosed = 499
+
+// errorStatus returns the status and the message for an error. Those of a server's own faults are
+// in its log only.
+func errorStatus(err error) *statusError {
+	if s := new(statusError); errors.As(err, &s) {
+		return s
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return &statusError{status: statusClosed, message: "Request canceled"}
+	}
+	return &statusError{status: http.StatusInternalServerError, message: "Cannot translate text"}
+}
+
+// writeJSON writes v with a status.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		status, body = http.StatusInternalServerError, []byte(`{"error":"Cannot encode the answer"}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)+1))
+	w.WriteHeader(status)
+	w.Write(append(body, '\n'))
+}
+
+// writeError writes an error as {"error": message}.
+func writeError(w http.ResponseWriter, err error) {
+	e := errorStatus(err)
+	if e.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int((e.retryAfter+time.Second-1)/time.Second)))
+	}
+	writeJSON(w, e.status, map[string]string{"error": e.message})
+}

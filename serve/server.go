@@ -1,0 +1,184 @@
+package serve
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tfm/translate"
+)
+
+// Options are the options of a Server. The zero value of a limit is its default.
+type Options struct {
+	Models []string // model files, or folders of files *.safetensors
+	Open   translate.Options
+
+	// Keys is the file of keys, see ReadKeys. With "" no request needs a key.
+	Keys string
+
+	Hosts      []string       // names in Host that are answered besides localhost and addresses
+	Origins    []string       // of pages of other sites that may read answers; "*" for all
+	Prefix     string         // before the paths, such as /translate
+	TrustProxy []netip.Prefix // proxies whose X-Forwarded-For is believed
+
+	MaxWait       time.Duration // expected wait beyond which a request is refused; 8 s
+	MaxBody       int64         // bytes; 16 MB
+	MaxCharacters int           // of a request; 200,000
+	MaxTexts      int           // of a request; 1,000
+	MaxAlternates int           // alternatives of a text; 16
+
+	Log *slog.Logger // a line for each request, without texts, keys or addresses; nil for none
+}
+
+// Server translates behind the interfaces of LibreTranslate, DeepLX and DeepL. It is an
+// http.Handler, and safe for concurrent use. Close must be called after use.
+type Server struct {
+	options  Options
+	mux      *http.ServeMux
+	schedule *scheduler
+	metrics  metrics
+	files    files
+
+	mu      sync.Mutex
+	catalog *catalog
+	keys    *Keys
+
+	draining atomic.Bool
+}
+
+// maxRunning is the limit of texts in the decoder. It has room for 64 with a beam of 4.
+const maxRunning = 80
+
+// New opens the models and returns a Server. The error names a file.
+func New(o Options) (*Server, error) {
+	if len(o.Models) == 0 {
+		return nil, errors.New("found no model, expected one or more")
+	}
+	o.MaxWait = cmp.Or(o.MaxWait, 8*time.Second)
+	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
+	o.MaxCharacters = cmp.Or(o.MaxCharacters, 200_000)
+	o.MaxTexts = cmp.Or(o.MaxTexts, 1000)
+	o.MaxAlternates = cmp.Or(o.MaxAlternates, 16)
+	o.Prefix = strings.TrimSuffix(o.Prefix, "/")
+	s := &Server{options: o, schedule: newScheduler(o.MaxWait, maxRunning)}
+	if err := s.Reload(); err != nil {
+		return nil, err
+	}
+	s.routes()
+	return s, nil
+}
+
+// Reload reads the models and the keys again. Requests in progress end with the old ones. If there
+// is an error, nothing changes.
+func (s *Server) Reload() error {
+	c, err := openCatalog(s.options.Models, s.options.Open)
+	if err != nil {
+		return err
+	}
+	var keys *Keys
+	if s.options.Keys != "" {
+		if keys, err = readKeyFile(s.options.Keys); err != nil {
+			c.close()
+			return err
+		}
+	}
+	s.mu.Lock()
+	old := s.catalog
+	s.catalog, s.keys = c, keys
+	s.mu.Unlock()
+	if old != nil {
+		go old.close()
+	}
+	return nil
+}
+
+// Drain makes /ready answer 503, so that no more requests are sent here. Those that come are
+// answered.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// Close closes the models after the requests in progress. No request may begin after it.
+func (s *Server) Close() { s.catalog.close() }
+
+// use returns the models and keys of a request, which calls done at its end.
+func (s *Server) use() (c *catalog, keys *Keys, done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.catalog.users.Add(1)
+	return s.catalog, s.keys, s.catalog.users.Done
+}
+
+// routes sets the handlers.
+func (s *Server) routes() {
+	s.mux = http.NewServeMux()
+	handle := func(pattern string, h func(*call) (any, error)) {
+		_, path, _ := strings.Cut(pattern, " ")
+		s.mux.Handle(pattern, s.handler(path, h))
+	}
+	open := func(pattern string, h http.HandlerFunc) { s.mux.Handle(pattern, h) }
+	for _, method := range []string{"GET", "POST"} {
+		handle(method+" /translate", translateShared)
+		handle(method+" /detect", detectLibre)
+	}
+	handle("POST /v1/translate", translateV1)
+	handle("POST /v2/translate", translateDeepL)
+	handle("POST /translate_file", translateFile)
+	open("GET /download_file/{id}", s.download)
+	handle("GET /languages", languages)
+	handle("GET /frontend/settings", settings)
+	handle("GET /v2/languages", languagesDeepL)
+	handle("GET /v2/usage", usageDeepL)
+	open("GET /health", func(w http.ResponseWriter, r *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	})
+	open("GET /ready", s.ready)
+	open("GET /metrics", s.serveMetrics)
+	open("GET /{$}", servePage)
+	open("GET /page/", servePage)
+	open("/", func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, &statusError{status: http.StatusNotFound, message: "Not found"})
+	})
+}
+
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	if s.draining.Load() {
+		writeError(w, &statusError{status: http.StatusServiceUnavailable, message: "Server is shutting down"})
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	err := s.checkHost(r)
+	if err == nil {
+		err = s.checkOrigin(w, r)
+	}
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	path, ok := strings.CutPrefix(r.URL.Path, s.options.Prefix)
+	if !ok {
+		writeError(w, &statusError{status: http.StatusNotFound, message: "Not found"})
+		return
+	}
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	// //translate is a path of careless clients. A redirect would turn their POST into a GET.
+	r2 := r.Clone(r.Context())
+	r2.URL.Path, r2.URL.RawPath = "/"+strings.Trim(path, "/"), ""
+	r2.Body = http.MaxBytesReader(w, r.Body, s.options.MaxBody)
+	s.mux.ServeHTTP(w, r2)
+}

@@ -1,0 +1,242 @@
+package serve_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tfm/model"
+	"tfm/serve"
+	"tfm/text"
+	"tfm/text/split"
+	"tfm/text/vocab"
+	"tfm/translate"
+)
+
+// random writes a model with random weights and returns its path.
+func random(t *testing.T, dir, src, tgt string, seed uint64) string {
+	t.Helper()
+	var v vocab.Trainer
+	for _, s := range []string{"the red dog runs. a cat sleeps.", "der rote Hund rennt. eine Katze schläft."} {
+		v.Add(text.Pair{Source: s, Target: s})
+	}
+	tokens, err := v.Train(300, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.New(model.Config{DModel: 16, Heads: 2, DFF: 32, EncoderLayers: 1, DecoderLayers: 1, Norm: model.PreNorm,
+		SrcVocab: tokens.Source.Size(), TgtVocab: tokens.Target.Size(), Tie: model.TieAll, NormEps: 1e-5, MaxLen: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.AllocForTraining()
+	m.Init(seed)
+	files, err := tokens.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, src+"-"+tgt+".safetensors")
+	if err := (model.File{Model: m, Tokenizers: files, SrcLang: src, TgtLang: tgt}).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// newServer returns a server of models from en to de and from de to fr.
+func newServer(t *testing.T, o serve.Options) (*httptest.Server, string) {
+	t.Helper()
+	dir := t.TempDir()
+	random(t, dir, "en", "de", 1)
+	random(t, dir, "de", "fr", 2)
+	o.Models = []string{dir}
+	s, err := serve.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := httptest.NewServer(s)
+	t.Cleanup(func() { h.Close(); s.Close() })
+	return h, dir
+}
+
+// want returns what a model says.
+func want(t *testing.T, path, s string) string {
+	t.Helper()
+	tr, err := translate.Open(path, translate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	results, err := tr.Do(context.Background(), translate.Request{Texts: []string{s}, Split: &split.Options{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results[0].Best()
+}
+
+// send sends a request and returns the status and the object of the answer.
+func send(t *testing.T, r *http.Request) (status int, answer map[string]any) {
+	t.Helper()
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil {
+		err = json.Unmarshal(body, &answer)
+	}
+	if err != nil {
+		t.Fatalf("%s %s: %v in %q", r.Method, r.URL, err, body)
+	}
+	return response.StatusCode, answer
+}
+
+func request(method, url, contentType, body string) *http.Request {
+	r, _ := http.NewRequest(method, url, strings.NewReader(body))
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	return r
+}
+
+const (
+	form       = "application/x-www-form-urlencoded"
+	jsonObject = "application/json"
+)
+
+// All encodings of a request have the translation of package translate.
+func TestEncodings(t *testing.T) {
+	h, dir := newServer(t, serve.Options{})
+	const s = "the red dog runs. a cat sleeps."
+	expected := want(t, filepath.Join(dir, "en-de.safetensors"), s)
+	fields := url.Values{"q": {s}, "source": {"en"}, "target": {"de"}, "api_key": {""}}.Encode()
+	object := `{"q": "` + s + `", "source": "EN", "target": "de", "api_key": null}`
+	multipart := "--x\r\nContent-Disposition: form-data; name=\"q\"\r\n\r\n" + s + "\r\n--x\r\nContent-Disposition: form-data; name=\"source\"\r\n\r\nen\r\n" +
+		"--x\r\nContent-Disposition: form-data; name=\"target\"\r\n\r\nde\r\n--x--\r\n"
+	for name, r := range map[string]*http.Request{
+		"form":           request("POST", h.URL+"/translate", form, fields),
+		"json":           request("POST", h.URL+"/translate", jsonObject, object),
+		"charset":        request("POST", h.URL+"/translate", jsonObject+"; charset=utf-8", object),
+		"multipart":      request("POST", h.URL+"/translate", "multipart/form-data; boundary=x", multipart),
+		"query":          request("POST", h.URL+"/translate?"+fields, "", ""),
+		"GET with query": request("GET", h.URL+"/translate?"+fields, "", ""),
+		"GET with body":  request("GET", h.URL+"/translate", jsonObject, object),
+		"two slashes":    request("POST", h.URL+"//translate", form, fields),
+	} {
+		if status, answer := send(t, r); status != 200 || answer["translatedText"] != expected || len(answer) != 1 {
+			t.Errorf("%s: status %d, %v, want the translation %q only", name, status, answer, expected)
+		}
+	}
+}
+
+// A list has a list; a pair without a model takes two; languages have other names too.
+func TestTexts(t *testing.T) {
+	h, dir := newServer(t, serve.Options{})
+	post := func(body string) (int, map[string]any) {
+		return send(t, request("POST", h.URL+"/translate", jsonObject, body))
+	}
+	first, second := filepath.Join(dir, "en-de.safetensors"), filepath.Join(dir, "de-fr.safetensors")
+	status, answer := post(`{"q": ["the red dog runs.", "1 2 3", ""], "source": "en", "target": "fr", "alternatives": 2}`)
+	list, _ := answer["translatedText"].([]any)
+	if status != 200 || len(list) != 3 || list[0] != want(t, second, want(t, first, "the red dog runs.")) || list[1] != "1 2 3" || list[2] != "" {
+		t.Errorf("status %d, %v", status, answer)
+	}
+	if a, _ := answer["alternatives"].([]any); len(a) != 3 || len(a[0].([]any)) == 0 || len(a[1].([]any)) != 0 {
+		t.Errorf("alternatives %v, want some for the first text only", answer["alternatives"])
+	}
+	status, answer = post(`{"text": "the red dog runs.", "source_lang": "EN", "target_lang": "DE"}`)
+	if status != 200 || answer["data"] != want(t, first, "the red dog runs.") || answer["code"] != 200.0 {
+		t.Errorf("DeepLX: status %d, %v", status, answer)
+	}
+	status, answer = post(`{"text_list": ["the red dog runs."], "source_lang": "en", "target_lang": "de"}`)
+	if list, _ := answer["translations"].([]any); status != 200 || len(list) != 1 || list[0].(map[string]any)["text"] != want(t, first, "the red dog runs.") {
+		t.Errorf("Immersive Translate: status %d, %v", status, answer)
+	}
+}
+
+// Faults have the status and the message of LibreTranslate.
+func TestErrors(t *testing.T) {
+	h, _ := newServer(t, serve.Options{MaxCharacters: 100, MaxTexts: 2})
+	for body, expected := range map[string]string{
+		`{"source": "en", "target": "de"}`:                                          "Invalid request: missing q parameter",
+		`{"q": "", "source": "en", "target": "de"}`:                                 "Invalid request: missing q parameter",
+		`{"q": "a", "target": "de"}`:                                                "Invalid request: missing source parameter",
+		`{"q": "a", "source": "en"}`:                                                "Invalid request: missing target parameter",
+		`{"q": "a", "source": "en", "target": "zz"}`:                                "zz is not supported",
+		`{"q": "a", "source": "fr", "target": "en"}`:                                "English (en) is not available as a target language from French (fr)",
+		`{"q": "a", "source": "en", "target": "de", "format": "rtf"}`:               "rtf format is not supported",
+		`{"q": "a", "source": "en", "target": "de", "alternatives": "x"}`:           "Invalid request: alternatives parameter is not a number",
+		`{"q": ["a", "b", "c"], "source": "en", "target": "de"}`:                    "Invalid request: request (3) exceeds text limit (2)",
+		`{"q": "` + strings.Repeat("é", 101) + `", "source": "en", "target": "de"}`: "Invalid request: request (101) exceeds text limit (100)",
+		`{"q": 7, "source": "en", "target": "de"}`:                                  "Invalid request: q parameter is not a string",
+		`[]`:  "Invalid JSON format",
+		`{"q`: "Invalid JSON format",
+	} {
+		if status, answer := send(t, request("POST", h.URL+"/translate", jsonObject, body)); status != 400 || answer["error"] != expected {
+			t.Errorf("%s: status %d, %v, want %q", body, status, answer, expected)
+		}
+	}
+	if status, _ := send(t, request("POST", h.URL+"/nothing", jsonObject, "{}")); status != 404 {
+		t.Errorf("unknown path: status %d", status)
+	}
+}
+
+// Keys are needed, counted and never in an answer.
+func TestKeys(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	key, line := serve.NewKey("mastodon")
+	if err := os.WriteFile(path, []byte("# clients\n"+line+" per-minute=2 characters=50\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, _ := newServer(t, serve.Options{Keys: path})
+	post := func(key string) (int, map[string]any) {
+		return send(t, request("POST", h.URL+"/translate", jsonObject, `{"q": "a dog", "source": "en", "target": "de", "api_key": "`+key+`"}`))
+	}
+	if status, answer := post(""); status != 400 || answer["error"] != "Please contact the server operator to get an API key" {
+		t.Errorf("without key: status %d, %v", status, answer)
+	}
+	if status, answer := post(key + "x"); status != 403 || answer["error"] != "Invalid API key" {
+		t.Errorf("wrong key: status %d, %v", status, answer)
+	}
+	r := request("POST", h.URL+"/translate", jsonObject, `{"q": "a dog", "source": "en", "target": "de"}`)
+	r.Header.Set("Authorization", "DeepL-Auth-Key "+key)
+	if status, answer := send(t, r); status != 200 {
+		t.Errorf("key in the header: status %d, %v", status, answer)
+	}
+	if status, answer := post(key); status != 200 {
+		t.Errorf("key: status %d, %v", status, answer)
+	}
+	if status, answer := post(key); status != 429 || answer["error"] != "Slowdown: 2 per 1 minute" {
+		t.Errorf("third request: status %d, %v", status, answer)
+	}
+}
+
+// A page of another site, or one whose name resolves to this machine, gets no answer.
+func TestOrigins(t *testing.T) {
+	h, _ := newServer(t, serve.Options{Hosts: []string{"translate.example"}, Origins: []string{"https://app.example"}})
+	for _, c := range []struct {
+		host, origin string
+		status       int
+	}{
+		{"evil.example", "", 403}, {"translate.example:5000", "", 200}, {"localhost:5000", "", 200}, {"[::1]:5000", "", 200},
+		{"", "https://evil.example", 403}, {"", "https://app.example", 200}, {"", "null", 403},
+	} {
+		r := request("GET", h.URL+"/health", "", "")
+		if c.host != "" {
+			r.Host = c.host
+		}
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		if status, answer := send(t, r); status != c.status {
+			t.Errorf("host %q, origin %q: status %d, %v, want %d", c.host, c.origin, status, answer, c.status)
+		}
+	}
+}

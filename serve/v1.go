@@ -1,0 +1,262 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"tfm/text"
+	"tfm/text/split"
+	"tfm/translate"
+)
+
+// v1Answer is the answer of /v1/translate, one element for each text.
+type v1Answer struct {
+	Texts []v1Text `json:"texts"`
+}
+
+type v1Text struct {
+	Translation string       `json:"translation"`
+	Language    *detected    `json:"detected_language,omitempty"`
+	Sentences   []v1Sentence `json:"sentences"`
+	Next        []string     `json:"next,omitempty"`
+}
+
+// v1Sentence is a sentence of a text. Ranges are bytes of the UTF-8 of the text and of its
+// translation, from start to end.
+type v1Sentence struct {
+	Source       [2]int   `json:"source"`
+	Target       [2]int   `json:"target"`
+	Score        float64  `json:"score"` // log-probability divided by the length penalty
+	Alternatives []string `json:"alternatives,omitempty"`
+	Alignment    []v1Link `json:"alignment,omitempty"` // of tokens
+}
+
+// v1Link links a range of the translation to the range of the text with the largest attention.
+type v1Link struct {
+	Source [2]int `json:"source"`
+	Target [2]int `json:"target"`
+}
+
+// v1Request has the parameters of /v1/translate.
+type v1Request struct {
+	Texts          []string `json:"texts"`
+	Source, Target string
+	Alternatives   int    // other translations of each sentence
+	Alignment      bool   // of a pair with a model of its own
+	Prefix         string // the begin of the translation of the only text's first sentence
+	Next           int    // other translations of the only text, with other words after Prefix
+}
+
+// translateV1 answers /v1/translate, with server-sent events if the client accepts them.
+func translateV1(c *call) (any, error) {
+	r, err := c.v1Request()
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(c.request.Header.Get("Accept"), "text/event-stream") {
+		return events(func(w http.ResponseWriter) error { return c.streamV1(w, r) }), nil
+	}
+	answer := v1Answer{make([]v1Text, len(r.Texts))}
+	err = c.eachV1(r, nil, func(i int, t v1Text) { answer.Texts[i] = t })
+	return answer, err
+}
+
+// v1Request reads and checks the parameters.
+func (c *call) v1Request() (*v1Request, error) {
+	if c.json == nil {
+		return nil, badRequest("Invalid request: expected a JSON object")
+	}
+	r := &v1Request{Source: c.text("source"), Target: c.text("target"), Prefix: c.text("prefix"), Alignment: c.text("alignment") == "true"}
+	var err error
+	if r.Texts, _, err = c.texts("texts"); err != nil {
+		return nil, err
+	}
+	if r.Alternatives, err = c.number("alternatives"); err != nil {
+		return nil, err
+	}
+	if r.Next, err = c.number("next"); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(r.Texts) == 0:
+		return nil, missing("texts")
+	case r.Source == "":
+		return nil, missing("source")
+	case r.Target == "":
+		return nil, missing("target")
+	case (r.Prefix != "" || r.Next > 0) && len(r.Texts) > 1:
+		return nil, badRequest("Invalid request: prefix and next parameters are for one text")
+	}
+	r.Alternatives, r.Next = min(r.Alternatives, c.options.MaxAlternates), min(r.Next, c.options.MaxAlternates)
+	return r, c.checkTexts(r.Texts)
+}
+
+// eachV1 translates the texts and calls done with each. It calls part with the parts of a
+// translation as they become certain, unless part is nil. The calls do not overlap.
+func (c *call) eachV1(r *v1Request, part func(i int, s string), done func(i int, t v1Text)) error {
+	groups, languages, err := c.bySource(r.Texts, r.Source)
+	if err == nil {
+		err = c.schedule.admit(interactive)
+	}
+	if err != nil {
+		return err
+	}
+	steps := make([][]direction, len(r.Texts))
+	for _, g := range groups {
+		of, err := c.stepsOf(g.source, r.Target)
+		if err != nil {
+			return err
+		}
+		for _, i := range g.indices {
+			steps[i] = of
+		}
+	}
+	var mu sync.Mutex // of part and done
+	return c.each(len(r.Texts), func(ctx context.Context, i int) error {
+		var stream func(string)
+		if part != nil {
+			stream = func(s string) {
+				mu.Lock()
+				defer mu.Unlock()
+				part(i, s)
+			}
+		}
+		t, err := c.translateOne(ctx, r, r.Texts[i], steps[i], stream)
+		if err != nil {
+			return err
+		}
+		if r.Source == "auto" {
+			t.Language = &languages[i]
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		done(i, t)
+		return nil
+	})
+}
+
+// translateOne translates one text. The sentences are those of the last step; with two steps their
+// ranges of the source are those of the text between.
+func (c *call) translateOne(ctx context.Context, r *v1Request, s string, steps []direction, part func(string)) (v1Text, error) {
+	out := v1Text{Translation: s, Sentences: []v1Sentence{}}
+	if !hasLetter(s) || len(steps) == 0 {
+		return out, nil
+	}
+	leave, err := c.schedule.enter(ctx, c.caller, interactive, characters([]string{s}))
+	if err != nil {
+		return out, err
+	}
+	defer leave()
+	for k, d := range steps {
+		q := translate.Request{Texts: []string{s}, From: d.from, To: d.to, Split: &split.Options{}, Decode: d.DefaultOptions()}
+		if k == len(steps)-1 {
+			q.Prefix, q.Attention = r.Prefix, r.Alignment && len(steps) == 1
+			if r.Alternatives > 0 {
+				q.Decode.NBest = r.Alternatives + 1
+				q.Decode.Beam = max(q.Decode.Beam, q.Decode.NBest)
+			}
+			if part != nil {
+				q.Certain = func(_ int, s string) { part(s) }
+			}
+		}
+		results, err := d.Do(ctx, q)
+		if err != nil {
+			return out, err
+		}
+		out.Translation, out.Sentences = results[0].Best(), out.Sentences[:0]
+		for _, sentence := range results[0].Sentences {
+			out.Sentences = append(out.Sentences, v1SentenceOf(&sentence, r))
+		}
+		if k == len(steps)-1 && r.Next > 0 {
+			if out.Next, err = next(ctx, d, q, r.Next); err != nil {
+				return out, err
+			}
+		}
+		s = out.Translation
+	}
+	return out, nil
+}
+
+// next returns up to n translations of the text of q, a sentence: one for each of the most probable
+// pieces after the prefix.
+func next(ctx context.Context, d direction, q translate.Request, n int) (list []string, err error) {
+	q.Split, q.Certain, q.Attention, q.Tokens = nil, nil, false, true
+	q.Decode.NBest, q.Decode.Alternatives = 1, n
+	results, err := d.Do(ctx, q)
+	if err != nil || len(results[0].Translations) == 0 {
+		return nil, err
+	}
+	best := results[0].Translations[0]
+	at := slices.IndexFunc(best.Tokens, func(t translate.Token) bool { return t.End > len(q.Prefix) })
+	if at < 0 {
+		return nil, nil
+	}
+	begin := best.Text[:best.Tokens[at].Start]
+	source := q.Texts[0]
+	q.Texts, q.Decode.Alternatives, q.Tokens = nil, 0, false
+	for _, a := range best.Alternatives[at] {
+		if piece := d.Pieces().Bytes(a.Token); utf8.ValidString(piece) && strings.TrimSpace(piece) != "" {
+			q.Texts, q.Prefixes = append(q.Texts, source), append(q.Prefixes, strings.TrimLeft(begin+piece, " "))
+		}
+	}
+	results, err = d.Do(ctx, q)
+	for _, r := range results {
+		if s := r.Best(); !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list, err
+}
+
+// v1SentenceOf returns a sentence with its alternatives and alignment.
+func v1SentenceOf(s *translate.Sentence, r *v1Request) v1Sentence {
+	out := v1Sentence{Source: rangeOf(s.Source, 0), Target: rangeOf(s.Target, 0)}
+	for k, t := range s.Translations {
+		if k == 0 {
+			out.Score = t.Score
+		} else if len(out.Alternatives) < r.Alternatives {
+			out.Alternatives = append(out.Alternatives, t.Text)
+		}
+	}
+	if len(s.Translations) > 0 && r.Alignment {
+		best := s.Translations[0]
+		for i, j := range best.Alignment() {
+			out.Alignment = append(out.Alignment, v1Link{rangeOf(s.Tokens[j].Range, s.Source.Start), rangeOf(best.Tokens[i].Range, s.Target.Start)})
+		}
+	}
+	return out
+}
+
+// rangeOf returns a range of a part of a text that begins at an offset.
+func rangeOf(r text.Range, offset int) [2]int { return [2]int{offset + r.Start, offset + r.End} }
+
+// streamV1 writes events: part, with a part of a translation as soon as it is certain, text, with
+// the whole of it, and at the end error or end.
+func (c *call) streamV1(w http.ResponseWriter, r *v1Request) error {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	flusher := http.NewResponseController(w)
+	send := func(event string, v any) {
+		data, _ := json.Marshal(v) // strings and numbers
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data)
+		flusher.Flush()
+	}
+	type ofText struct {
+		Index int    `json:"index"`
+		Part  string `json:"part,omitempty"`
+		*v1Text
+	}
+	err := c.eachV1(r, func(i int, s string) { send("part", ofText{Index: i, Part: s}) }, func(i int, t v1Text) { send("text", ofText{Index: i, v1Text: &t}) })
+	if err != nil {
+		send("error", map[string]string{"error": errorStatus(err).message})
+	} else {
+		send("end", struct{}{})
+	}
+	return err
+}
