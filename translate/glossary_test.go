@@ -66,7 +66,8 @@ func TestReadTBX(t *testing.T) {
 	for s, want := range map[string]string{
 		tbxHead + concept: "g:1: unexpected EOF", tbxHead + tbxTail: "found no concept", tbxHead + "\n&x;" + tbxTail: "g:2: invalid character entity",
 		"<!DOCTYPE a [<!ENTITY b 'c'>]><a/>": "the definition of an entity", strings.Repeat("<a>", 300): "more than 256 elements",
-		tbxHead + "<termEntry>" + strings.Repeat("<term>a</term>", 300): "more than 200 terms", "a\tb\n|\tc": `g:2: term ""`, "a\t\xff": "valid UTF-8",
+		tbxHead + "<termEntry>" + strings.Repeat("<term>a</term>", 300):  "more than 200 terms",
+		tbxHead + "<termEntry><term>" + strings.Repeat("a<!---->", 2000): "more than 1000 bytes", "a\tb\n|\tc": `g:2: term ""`, "a\t\xff": "valid UTF-8",
 		strings.Repeat("a", 2000) + "\tb": "expected up to 1000", strings.Repeat("a|", 200) + "a\tb": "expected up to 100",
 	} {
 		if _, err := translate.ReadGlossary(strings.NewReader(s), "g", "en", "de"); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

@@ -72,8 +72,11 @@ func (g *Glossary) readTBX(data []byte, from, to string) (line int, err error) {
 				into = &terms[len(terms)-1].status
 			}
 		case xml.CharData:
-			if into != nil {
-				*into += string(token)
+			if into == nil {
+				break
+			}
+			if *into += string(token); len(*into) > maxTermBytes {
+				return line, fmt.Errorf("term %.40q: more than %d bytes", *into, maxTermBytes)
 			}
 		case xml.EndElement:
 			depth--
