@@ -24,7 +24,7 @@ func (d *Detector) Sentences(s string) []Sentence {
 	for i, r := range ranges {
 		all[i] = d.rank(nil, s[r.Start:r.End])
 		for _, c := range all[i] {
-			weight := c.Confidence * float64(r.End-r.Start)
+			weight := float64(c.Confidence * float64(r.End-r.Start))
 			shares[c.Lang] += weight
 			total += weight
 		}
@@ -34,7 +34,7 @@ func (d *Detector) Sentences(s string) []Sentence {
 		sum := 0.0
 		best := Candidate{Lang: Unknown}
 		for _, c := range all[i] {
-			c.Confidence *= elsewhere + shares[c.Lang]/total
+			c.Confidence = float64(c.Confidence * (elsewhere + shares[c.Lang]/total))
 			sum += c.Confidence
 			if c.Confidence > best.Confidence {
 				best = c
