@@ -22,7 +22,7 @@ const lingua = "af ar az be bg bn bs ca cs cy da de el en es et fa fi fr gu he h
 func TestFlores(t *testing.T) {
 	dir := os.Getenv("TFM_FLORES")
 	if dir == "" {
-		t.Skip("TFM_FLORES names no folder of FLORES")
+		t.Skip("optional: TFM_FLORES names no folder of FLORES")
 	}
 	type line struct{ lang, text string }
 	var pieces [3][]line
