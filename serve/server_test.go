@@ -161,6 +161,46 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// The server's own interface has the sentences of a text with their ranges, and what can follow
+// a prefix; as events it has the same translation.
+func TestV1(t *testing.T) {
+	h, dir := newServer(t, serve.Options{})
+	const s = "the red dog runs. a cat sleeps."
+	expected := want(t, filepath.Join(dir, "en-de.safetensors"), s)
+	body := `{"texts": ["` + s + `"], "source": "en", "target": "de", "alignment": true}`
+	status, answer := send(t, request("POST", h.URL+"/v1/translate", jsonObject, body))
+	texts, _ := answer["texts"].([]any)
+	if status != 200 || len(texts) != 1 || texts[0].(map[string]any)["translation"] != expected {
+		t.Fatalf("status %d, %v, want %q", status, answer, expected)
+	}
+	sentences := texts[0].(map[string]any)["sentences"].([]any)
+	if len(sentences) != 2 || sentences[1].(map[string]any)["source"].([]any)[0] != 18.0 {
+		t.Errorf("sentences %v, want two, the second from byte 18", sentences)
+	}
+	r := request("POST", h.URL+"/v1/translate", jsonObject, body)
+	r.Header.Set("Accept", "text/event-stream")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	events, err := io.ReadAll(response.Body)
+	quoted, _ := json.Marshal(expected)
+	if err != nil || !strings.Contains(string(events), `"translation":`+string(quoted)) || !strings.HasSuffix(string(events), "event: end\ndata: {}\n\n") {
+		t.Errorf("events %q, %v, want the translation and the end", events, err)
+	}
+	status, answer = send(t, request("POST", h.URL+"/v1/translate", jsonObject, `{"texts": ["a cat sleeps."], "source": "en", "target": "de", "prefix": "ein", "next": 3}`))
+	list, _ := answer["texts"].([]any)[0].(map[string]any)["next"].([]any)
+	if status != 200 || len(list) < 2 {
+		t.Errorf("status %d, %v, want continuations", status, answer)
+	}
+	for _, x := range list {
+		if !strings.HasPrefix(x.(string), "ein") {
+			t.Errorf("continuation %q, want one of \"ein\"", x)
+		}
+	}
+}
+
 // Faults have the status and the message of LibreTranslate.
 func TestErrors(t *testing.T) {
 	h, _ := newServer(t, serve.Options{MaxCharacters: 100, MaxTexts: 2})

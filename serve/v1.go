@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"tfm/text"
-	"tfm/text/split"
 	"tfm/translate"
 )
 
@@ -148,37 +147,33 @@ func (c *call) translateOne(ctx context.Context, r *v1Request, s string, steps [
 	if !hasLetter(s) || len(steps) == 0 {
 		return out, nil
 	}
-	leave, err := c.schedule.enter(ctx, c.caller, interactive, characters([]string{s}))
+	result, q, err := c.inSteps(ctx, s, steps, func(q *translate.Request, isLast bool) {
+		if !isLast {
+			return
+		}
+		q.Prefix, q.Attention = r.Prefix, r.Alignment && len(steps) == 1
+		if r.Alternatives > 0 {
+			withAlternatives(q, r.Alternatives)
+		}
+		if part != nil {
+			q.Certain = func(_ int, s string) { part(s) }
+		}
+	})
 	if err != nil {
 		return out, err
 	}
-	defer leave()
-	for k, d := range steps {
-		q := translate.Request{Texts: []string{s}, From: d.from, To: d.to, Split: &split.Options{}, Decode: d.DefaultOptions()}
-		if k == len(steps)-1 {
-			q.Prefix, q.Attention = r.Prefix, r.Alignment && len(steps) == 1
-			if r.Alternatives > 0 {
-				q.Decode.NBest = r.Alternatives + 1
-				q.Decode.Beam = max(q.Decode.Beam, q.Decode.NBest)
-			}
-			if part != nil {
-				q.Certain = func(_ int, s string) { part(s) }
-			}
-		}
-		results, err := d.Do(ctx, q)
+	out.Translation = result.Best()
+	for _, sentence := range result.Sentences {
+		out.Sentences = append(out.Sentences, v1SentenceOf(&sentence, r))
+	}
+	if r.Next > 0 {
+		leave, err := c.schedule.enter(ctx, c.caller, interactive, r.Next*characters(q.Texts))
 		if err != nil {
 			return out, err
 		}
-		out.Translation, out.Sentences = results[0].Best(), out.Sentences[:0]
-		for _, sentence := range results[0].Sentences {
-			out.Sentences = append(out.Sentences, v1SentenceOf(&sentence, r))
-		}
-		if k == len(steps)-1 && r.Next > 0 {
-			if out.Next, err = next(ctx, d, q, r.Next); err != nil {
-				return out, err
-			}
-		}
-		s = out.Translation
+		defer leave()
+		out.Next, err = next(ctx, steps[len(steps)-1], q, r.Next)
+		return out, err
 	}
 	return out, nil
 }

@@ -47,35 +47,53 @@ func (c *call) each(n int, do func(ctx context.Context, i int) error) error {
 // hasLetter reports whether a text has anything to translate.
 func hasLetter(s string) bool { return strings.ContainsFunc(s, unicode.IsLetter) }
 
-// translateText translates one text by one step after another. Alternatives are those of the last.
+// translateText translates one text. Alternatives are those of the last step.
 func (c *call) translateText(ctx context.Context, s string, steps []direction, n int, isHTML bool) (best string, alternatives []string, err error) {
-	leave, err := c.schedule.enter(ctx, c.caller, interactive, characters([]string{s}))
-	if err != nil {
-		return "", nil, err
-	}
-	defer leave()
-	for i, d := range steps {
-		r := translate.Request{Texts: []string{s}, From: d.from, To: d.to, Split: &split.Options{}, Decode: d.DefaultOptions()}
+	result, _, err := c.inSteps(ctx, s, steps, func(r *translate.Request, isLast bool) {
 		if isHTML {
 			r.Markup = markup.ReadHTML
 		}
-		if n > 0 && i == len(steps)-1 {
-			r.Decode.NBest = n + 1
-			r.Decode.Beam = max(r.Decode.Beam, n+1)
+		if n > 0 && isLast {
+			withAlternatives(r, n)
 		}
+	})
+	switch {
+	case err != nil:
+		return "", nil, err
+	case result.Err != nil:
+		return "", nil, badRequest(result.Err.Error())
+	case n > 0:
+		alternatives = alternativesOf(&result, n)
+	}
+	return result.Best(), alternatives, nil
+}
+
+// inSteps waits for the turn of a text and translates it by one step after another, with the
+// options that set sets. It returns the result of the last step, and its request.
+func (c *call) inSteps(ctx context.Context, s string, steps []direction, set func(r *translate.Request, isLast bool)) (result translate.Result, r translate.Request, err error) {
+	leave, err := c.schedule.enter(ctx, c.caller, interactive, characters([]string{s}))
+	if err != nil {
+		return result, r, err
+	}
+	defer leave()
+	for i, d := range steps {
+		r = translate.Request{Texts: []string{s}, From: d.from, To: d.to, Split: &split.Options{}, Decode: d.DefaultOptions()}
+		set(&r, i == len(steps)-1)
 		results, err := d.Do(ctx, r)
 		if err != nil {
-			return "", nil, err
+			return result, r, err
 		}
-		if err := results[0].Err; err != nil {
-			return "", nil, badRequest(err.Error())
+		if result = results[0]; result.Err != nil {
+			break
 		}
-		s = results[0].Best()
-		if n > 0 && i == len(steps)-1 {
-			alternatives = alternativesOf(&results[0], n)
-		}
+		s = result.Best()
 	}
-	return s, alternatives, nil
+	return result, r, nil
+}
+
+// withAlternatives makes a request return n further translations of each sentence.
+func withAlternatives(r *translate.Request, n int) {
+	r.Decode.NBest, r.Decode.Beam = n+1, max(r.Decode.Beam, n+1)
 }
 
 // alternativesOf returns up to n different alternatives of a text. In alternative k each sentence

@@ -48,7 +48,8 @@ func (t *Translator) marked(ctx context.Context, r Request, texts []markup.Text)
 		of.Texts, of.Prefixes, of.codes, of.Certain, of.Markup = nil, nil, nil, nil, nil
 		of.SplitSeveral = false // a sentence may have line breaks
 		of.Attention = k == 1
-		for _, i := range indices {
+		kept := make([][]text.Range, len(indices))
+		for n, i := range indices {
 			plain := texts[i].Plain
 			if r.Split == nil {
 				plain = strings.ReplaceAll(plain, "\n", " ")
@@ -57,21 +58,20 @@ func (t *Translator) marked(ctx context.Context, r Request, texts []markup.Text)
 			if i < len(r.codes) {
 				of.codes = append(of.codes, r.codes[i])
 			}
-		}
-		of.KeepOf = func(n int, s string) []text.Range {
 			var more []text.Range
 			if r.KeepOf != nil {
-				more = r.KeepOf(indices[n], s)
+				more = r.KeepOf(i, plain)
 			}
-			return keptWith(texts[indices[n]], more)
+			kept[n] = keptWith(texts[i], more)
 		}
+		of.KeepOf = func(n int, _ string) []text.Range { return kept[n] }
 		translated, err := t.do(ctx, of)
 		if err != nil {
 			return nil, nil, err
 		}
 		for n, i := range indices {
 			results[i] = translated[n]
-			marked[i] = place(texts[i], of.KeepOf(n, of.Texts[n]), &results[i])
+			marked[i] = place(texts[i], kept[n], &results[i])
 		}
 	}
 	return marked, results, nil
