@@ -2,6 +2,7 @@ package decode
 
 import (
 	"slices"
+	"time"
 
 	"tfm/mat"
 )
@@ -14,6 +15,10 @@ const (
 	maxAddedTokens = 1 << 10 // tokens that are encoded between two steps: bounds their delay
 	minFreeRows    = 16      // least rows to add sources for: enough tokens for fast products
 	maxSkips       = 64      // skips of a request without sources in the search
+
+	// foregroundShare is the least ratio of the time of steps without the background to those with
+	// it, while there are both.
+	foregroundShare = 7
 )
 
 // scheduler translates the sources of requests. Between two steps, sources that are done or whose
@@ -26,9 +31,10 @@ const (
 // short. A request whose source exceeds the limits is skipped. If it has no other source in the
 // search, then after maxSkips skips it blocks others until it fits.
 //
-// While a request in progress is not in the background, those in the background are paused: their
-// sources have no rows in a step, and none are added. Their hypotheses keep their memory, so the
-// limits apply to the foreground and to the background separately.
+// While a request in progress is not in the background, those in the background are paused in most
+// steps: their sources have no rows in a step, and none are added. They take part in an eighth of
+// the time, so that they advance. Paused hypotheses keep their memory, so the limits apply to the
+// foreground and to the background separately.
 type scheduler struct {
 	pool     *mat.Pool
 	model    stepper
@@ -42,6 +48,10 @@ type scheduler struct {
 
 	foreground, background load
 
+	// Time of the steps without and with the background since there are both.
+	withoutBackground, withBackground time.Duration
+	now                               func() time.Time
+
 	added    []waitingSource // workspace of addSources
 	sources  [][]int32
 	handles  []int32
@@ -51,7 +61,7 @@ type scheduler struct {
 }
 
 func newScheduler(w *Weights, m stepper, p *mat.Pool) *scheduler {
-	s := &scheduler{pool: p, model: m, maxLen: w.model.Config.MaxLen, maxRows: maxRows, minFree: minFreeRows}
+	s := &scheduler{pool: p, model: m, maxLen: w.model.Config.MaxLen, maxRows: maxRows, minFree: minFreeRows, now: time.Now}
 	if w.recurrent() {
 		// The step of a student reads less of weights than of the keys, values and lists of
 		// its sources. More of these than fit in the cache make it slower, and need memory.
@@ -95,7 +105,7 @@ func (s *scheduler) idle() bool { return len(s.requests) == 0 }
 // step runs one decode step of all sources that the limits allow.
 func (s *scheduler) step() {
 	s.endRequests()
-	s.searches.paused = slices.ContainsFunc(s.requests, func(r *request) bool { return !r.options.Background })
+	spent, start := s.share(), s.now()
 	s.addSources()
 	if len(s.searches.list) > 0 {
 		s.searches.step(s.pool, s.model, func(q *search, list []Hypothesis) {
@@ -105,6 +115,23 @@ func (s *scheduler) step() {
 		})
 		s.endRequests()
 	}
+	*spent += s.now().Sub(start)
+}
+
+// share decides whether the next step pauses the background. It returns the sum that the time of the
+// step belongs to.
+func (s *scheduler) share() *time.Duration {
+	isForeground := func(r *request) bool { return !r.options.Background }
+	isBackground := func(r *request) bool { return r.options.Background }
+	if !slices.ContainsFunc(s.requests, isForeground) || !slices.ContainsFunc(s.requests, isBackground) {
+		s.withoutBackground, s.withBackground = 0, 0
+		s.searches.paused = false
+		return &s.withBackground
+	}
+	if s.searches.paused = s.withoutBackground <= foregroundShare*s.withBackground; s.searches.paused {
+		return &s.withoutBackground
+	}
+	return &s.withBackground
 }
 
 // endRequests ends the requests whose sources are all done or whose context has ended. It removes
@@ -140,13 +167,13 @@ func (s *scheduler) remove(q *search) {
 	s.loadOf(q.request).remove(q.request.limits.Width, q.request.positions(q.index, s.maxLen))
 }
 
+// isFull reports whether the sources of l leave too little room to add others now.
+func (s *scheduler) isFull(l *load) bool { return l.rows > s.maxRows-s.minFree && l.sources > 0 }
+
 // addSources adds waiting sources up to the limits, as one batch.
 func (s *scheduler) addSources() {
-	l := &s.foreground
-	if !s.searches.paused {
-		l = &s.background
-	}
-	if l.rows > s.maxRows-s.minFree && l.sources > 0 {
+	foregroundFull, backgroundFull := s.isFull(&s.foreground), s.searches.paused || s.isFull(&s.background)
+	if foregroundFull && backgroundFull {
 		return
 	}
 	s.added, s.sources = s.added[:0], s.sources[:0]
@@ -156,12 +183,15 @@ func (s *scheduler) addSources() {
 			s.next = 0
 		}
 		r := s.requests[s.next]
-		last := len(r.waiting) - 1
-		if last < 0 || r.options.Background && s.searches.paused {
+		last, full := len(r.waiting)-1, foregroundFull
+		if r.options.Background {
+			full = backgroundFull
+		}
+		if last < 0 || full {
 			skipped++
 			continue
 		}
-		i := r.waiting[last]
+		i, l := r.waiting[last], s.loadOf(r)
 		rows, positions, n := r.limits.Width, r.positions(i, s.maxLen), len(r.sources[i])+1
 		if tokens > 0 && tokens+n > maxAddedTokens {
 			break

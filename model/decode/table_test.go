@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"tfm/mat"
 	"tfm/model"
@@ -133,7 +134,7 @@ func (m *table) logP(source int32, tokens []int32) float64 {
 
 // schedulerOf returns a scheduler of m.
 func schedulerOf(m stepper) *scheduler {
-	return &scheduler{model: m, maxLen: 1 << 20, maxRows: maxRows, minFree: minFreeRows}
+	return &scheduler{model: m, maxLen: 1 << 20, maxRows: maxRows, minFree: minFreeRows, now: time.Now}
 }
 
 // requestOf returns a request for the translations of n sources of up to maxTokens tokens, EOS
