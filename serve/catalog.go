@@ -22,6 +22,7 @@ type catalog struct {
 	sources     []string // languages of texts, sorted
 	targets     map[string][]string
 	detector    *detect.Detector // of sources
+	glossaries  *glossaries
 
 	users sync.WaitGroup // requests that translate with it
 }
@@ -37,13 +38,16 @@ type direction struct {
 
 // openCatalog opens the models at paths: files, or folders with files *.safetensors. Of two models
 // of a pair the first counts.
-func openCatalog(paths []string, o translate.Options) (c *catalog, err error) {
+func openCatalog(paths, glossaries []string, o translate.Options) (c *catalog, err error) {
 	c = &catalog{pairs: map[pair]direction{}}
 	defer func() {
 		if err != nil {
 			c.close()
 		}
 	}()
+	if c.glossaries, err = readGlossaries(glossaries); err != nil {
+		return c, err
+	}
 	files, err := modelFiles(paths)
 	if err != nil {
 		return c, err
@@ -158,24 +162,28 @@ func (c *catalog) allTargets() (all []string) {
 }
 
 // steps returns the models that translate a pair one after another: one, or two with a common
-// language, preferably English. It returns nil for a pair that models do not connect.
+// language. It returns nil for a pair that models do not connect.
 func (c *catalog) steps(p pair) []direction {
 	if d, ok := c.pairs[p]; ok {
 		return []direction{d}
 	}
-	var best []direction
-	common := ""
-	for first, d := range c.pairs {
-		second, ok := c.pairs[pair{first.target, p.target}]
-		if first.source != p.source || !ok {
-			continue
-		}
-		better := common == "" || first.target < common && common != "en"
-		if better || first.target == "en" {
-			best, common = []direction{d, second}, first.target
+	common := c.common(p)
+	if common == "" {
+		return nil
+	}
+	return []direction{c.pairs[pair{p.source, common}], c.pairs[pair{common, p.target}]}
+}
+
+// common returns the language through which two models translate a pair: English or the first by
+// its tag, or "" if there is none.
+func (c *catalog) common(p pair) (common string) {
+	for first := range c.pairs {
+		_, ok := c.pairs[pair{first.target, p.target}]
+		if first.source == p.source && ok && common != "en" && (common == "" || first.target == "en" || first.target < common) {
+			common = first.target
 		}
 	}
-	return best
+	return common
 }
 
 // close closes the models when no request translates with them.

@@ -1,9 +1,12 @@
 package serve
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"net/http"
 	"strings"
+
+	"tfm/text/markup"
 )
 
 // translateDeepLX answers DeepLX: one text, with up to three alternatives.
@@ -12,7 +15,7 @@ func translateDeepLX(c *call) (any, error) {
 	if s == "" || target == "" {
 		return nil, &statusError{status: http.StatusBadRequest, message: "text and target_lang are required"}
 	}
-	best, alternatives, languages, err := c.translateFrom([]string{s}, c.text("source_lang"), target, 3)
+	best, alternatives, languages, err := c.translateFrom([]string{s}, target, 3)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +36,7 @@ func translateImmersive(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	best, _, languages, err := c.translateFrom(texts, c.text("source_lang"), c.text("target_lang"), 0)
+	best, _, languages, err := c.translateFrom(texts, c.text("target_lang"), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +63,7 @@ func translateDeepL(c *call) (any, error) {
 	if c.text("target_lang") == "" {
 		return nil, badRequest("Value for 'target_lang' not supported.")
 	}
-	best, _, languages, err := c.translateFrom(texts, c.text("source_lang"), c.text("target_lang"), 0)
+	best, _, languages, err := c.translateFrom(texts, c.text("target_lang"), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -82,22 +85,27 @@ func usageDeepL(c *call) (any, error) {
 	return map[string]int64{"character_count": c.metrics.translated(), "character_limit": 1 << 40}, nil
 }
 
-// translateFrom is translate with a source that may be "" or auto. It always returns the language
-// of each text.
-func (c *call) translateFrom(texts []string, source, target string, n int) (best []string, alternatives [][]string, languages []detected, err error) {
+// translateFrom is translate with parameters by DeepL's names. The source may be "" or auto. It
+// always returns the language of each text.
+func (c *call) translateFrom(texts []string, target string, alternatives int) (best []string, others [][]string, languages []detected, err error) {
 	if err := c.checkTexts(texts); err != nil {
 		return nil, nil, nil, err
 	}
-	if source = strings.ToLower(source); source == "" {
-		source = "auto"
+	r := textsRequest{texts: texts, source: cmp.Or(strings.ToLower(c.text("source_lang")), "auto"), target: target, glossary: c.text("glossary_id"), alternatives: alternatives}
+	switch tags := c.text("tag_handling"); tags {
+	case "":
+	case "html":
+		r.markup = markup.ReadHTML
+	case "xml":
+		r.markup = markup.ReadXML
+	default:
+		return nil, nil, nil, badRequest("Value for 'tag_handling' not supported.")
 	}
-	if best, alternatives, languages, err = c.translate(texts, source, target, n, c.text("tag_handling") == "html"); err != nil {
-		return nil, nil, nil, err
-	}
+	best, others, languages, err = c.translate(r)
 	for len(languages) < len(texts) {
-		languages = append(languages, detected{100, source})
+		languages = append(languages, detected{100, r.source})
 	}
-	return best, alternatives, languages, nil
+	return best, others, languages, err
 }
 
 // languagesDeepL answers the languages of DeepL's interface.

@@ -12,11 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"tfm/text"
 	"tfm/text/document"
 	"tfm/text/markup"
-	"tfm/text/split"
-	"tfm/translate"
 )
 
 // files holds translated files until they expire. It is safe for concurrent use.
@@ -87,12 +84,18 @@ func translateFile(c *call) (any, error) {
 			return nil, err
 		}
 	}
-	steps, err := c.stepsOf(source, target)
+	j := &job{isDocument: true}
+	p, err := c.setSteps(j, source, target)
+	if err == nil {
+		j.glossary, err = c.glossaryFor(c.text("glossary"), j.steps, p)
+	}
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	err = c.translateDocument(&out, target, func(texts []markup.Text) ([]markup.Text, error) { return c.markedBy(steps, texts) })
+	err = c.run(j, nil, func() error {
+		return c.translateDocument(&out, target, func(texts []markup.Text) ([]markup.Text, error) { return c.markedBy(j, texts) })
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -141,21 +144,17 @@ func (c *call) detectFile() (string, error) {
 }
 
 // markedBy translates texts of a document by one step after another, each text in its turn.
-func (c *call) markedBy(steps []direction, texts []markup.Text) ([]markup.Text, error) {
+func (c *call) markedBy(j *job, texts []markup.Text) ([]markup.Text, error) {
 	out := make([]markup.Text, len(texts))
 	return out, c.each(len(texts), func(ctx context.Context, i int) error {
-		n := len(texts[i].Plain)
-		leave, err := c.schedule.enter(ctx, c.caller, ofDocument, n)
+		leave, err := j.queued.enter(ctx, j.work(texts[i].Plain))
 		if err != nil {
 			return err
 		}
 		defer leave()
 		out[i] = texts[i]
-		for _, d := range steps {
-			r := translate.Request{From: d.from, To: d.to, Split: &split.Options{}, Decode: d.DefaultOptions(),
-				KeepOf: func(_ int, s string) []text.Range { return markup.Protected(s) }}
-			r.Decode.Background = true
-			marked, err := d.Marked(ctx, r, out[i:i+1])
+		for k, d := range j.steps {
+			marked, err := d.Marked(ctx, c.requestOf(j, d, k == len(j.steps)-1), out[i:i+1])
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tfm/text/document"
+	"tfm/text/markup"
 )
 
 // detected is a language as LibreTranslate answers it; confidence is in percent.
@@ -51,9 +52,6 @@ func translateLibre(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if format == "html" {
-		n = 0 // LibreTranslate's clients expect none
-	}
 	if limit := c.options.MaxAlternates; n > limit {
 		return nil, badRequest(fmt.Sprintf("Invalid request: alternatives parameter must be <= %d", limit))
 	}
@@ -63,7 +61,11 @@ func translateLibre(c *call) (any, error) {
 	if err := c.checkTexts(texts); err != nil {
 		return nil, err
 	}
-	best, alternatives, languages, err := c.translate(texts, source, target, n, format == "html")
+	r := textsRequest{texts: texts, source: source, target: target, glossary: c.text("glossary"), alternatives: n}
+	if format == "html" {
+		r.markup, r.alternatives = markup.ReadHTML, 0 // as in LibreTranslate, but for its rewriting of entities
+	}
+	best, alternatives, languages, err := c.translate(r)
 	if err != nil {
 		return nil, err
 	}
@@ -88,37 +90,48 @@ func missing(name string) error {
 	return badRequest("Invalid request: missing " + name + " parameter")
 }
 
-// translate translates texts between languages as clients name them. With source "auto" each text
-// has its own, and languages are those found.
-func (c *call) translate(texts []string, source, target string, n int, isHTML bool) (best []string, alternatives [][]string, languages []detected, err error) {
-	groups, languages, err := c.bySource(texts, source)
+// textsRequest asks for translations of texts between languages as clients name them.
+type textsRequest struct {
+	texts          []string
+	source, target string
+	glossary       string                                 // by name
+	alternatives   int                                    // of each text
+	markup         func(string) (*markup.Document, error) // nil for plain text
+}
+
+// translate translates texts. With source "auto" each text has its own, and languages are those
+// found.
+func (c *call) translate(r textsRequest) (best []string, alternatives [][]string, languages []detected, err error) {
+	groups, languages, err := c.bySource(r.texts, r.source)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	best, alternatives = slices.Clone(texts), make([][]string, len(texts))
+	best, alternatives = slices.Clone(r.texts), make([][]string, len(r.texts))
 	for i := range alternatives {
 		alternatives[i] = []string{}
 	}
 	for _, g := range groups {
-		steps, err := c.stepsOf(g.source, target)
+		j := &job{alternatives: r.alternatives, markup: r.markup}
+		p, err := c.setSteps(j, g.source, r.target)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		if len(steps) == 0 { // into its own language
+		if j.glossary, err = c.glossaryFor(r.glossary, j.steps, p); err != nil {
+			return nil, nil, nil, err
+		}
+		if len(j.steps) == 0 { // into its own language
 			continue
 		}
 		var of []string
 		for _, i := range g.indices {
-			of = append(of, texts[i])
+			of = append(of, r.texts[i])
 		}
-		out, others, err := c.translateTexts(of, steps, n, isHTML)
+		out, others, err := c.translateTexts(j, of)
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		for k, i := range g.indices {
-			if best[i] = out[k]; others[k] != nil {
-				alternatives[i] = others[k]
-			}
+			best[i], alternatives[i] = out[k], others[k]
 		}
 	}
 	return best, alternatives, languages, nil
@@ -148,26 +161,26 @@ func (c *call) bySource(texts []string, source string) (groups []textsOf, langua
 	return groups, languages, nil
 }
 
-// stepsOf returns the models between two languages as clients name them, none if they are one
-// language.
-func (c *call) stepsOf(source, target string) ([]direction, error) {
+// setSteps sets the models of a job between two languages as clients name them, none if they are
+// one language, and returns the pair.
+func (c *call) setSteps(j *job, source, target string) (p pair, err error) {
 	all := slices.Concat(c.catalog.sources, c.catalog.allTargets())
 	from, ok := find(all, source)
 	if !ok {
-		return nil, badRequest(source + " is not supported")
+		return p, badRequest(source + " is not supported")
 	}
 	to, ok := find(all, target)
 	if !ok {
-		return nil, badRequest(target + " is not supported")
+		return p, badRequest(target + " is not supported")
 	}
+	p = pair{from, to}
 	if from == to {
-		return nil, nil
+		return p, nil
 	}
-	steps := c.catalog.steps(pair{from, to})
-	if steps == nil {
-		return nil, badRequest(fmt.Sprintf("%s (%s) is not available as a target language from %s (%s)", languageName(to), publicCode(to), languageName(from), publicCode(from)))
+	if j.steps = c.catalog.steps(p); j.steps == nil {
+		return p, badRequest(fmt.Sprintf("%s (%s) is not available as a target language from %s (%s)", languageName(to), publicCode(to), languageName(from), publicCode(from)))
 	}
-	return steps, nil
+	return p, nil
 }
 
 // languages answers /languages of LibreTranslate.

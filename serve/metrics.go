@@ -84,11 +84,15 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	q := s.schedule
 	q.mu.Lock()
 	family("tfm_texts_running", "gauge", "Texts in the decoder.")
-	fmt.Fprintf(&b, "tfm_texts_running %d\n", q.running)
-	family("tfm_characters_waiting", "gauge", "Characters of texts that wait.")
-	fmt.Fprintf(&b, "tfm_characters_waiting %d\n", q.waiting[interactive]+q.waiting[ofDocument])
-	family("tfm_characters_per_second", "gauge", "Speed that the expected wait is computed from.")
-	fmt.Fprintf(&b, "tfm_characters_per_second %g\n", q.speed)
+	fmt.Fprintf(&b, "tfm_texts_running{class=\"text\"} %d\ntfm_texts_running{class=\"document\"} %d\n", q.running[interactive], q.running[ofDocument])
+	pending := 0
+	for _, c := range q.callers {
+		pending += c.pending
+	}
+	family("tfm_pending_bytes", "gauge", "Bytes of texts that wait or are translated, times the models they pass.")
+	fmt.Fprintf(&b, "tfm_pending_bytes %d\n", pending)
+	family("tfm_bytes_per_second", "gauge", "Speed that the expected wait is computed from; 0 before it is known.")
+	fmt.Fprintf(&b, "tfm_bytes_per_second %g\n", q.meter.speed)
 	q.mu.Unlock()
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	w.Write([]byte(b.String()))

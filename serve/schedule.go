@@ -1,35 +1,37 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
 
-// scheduler decides which texts are translated next. Texts that it lets through join the decode
-// steps in progress at once; there is no timer. It lets through a little more than the steps have
-// room for, so that the order of the others is its own: callers share equally, whatever they ask
-// for, and texts of documents follow all others. The decoder pauses the rows of documents while
-// there are others.
+// scheduler decides which texts are translated next, and refuses requests that would wait too long.
+// A text that it lets through joins the decode steps in progress at once; there is no timer. It
+// lets through a little more than the steps have room for, so that callers share equally, whatever
+// they ask for. Texts of documents have room of their own, which the decoder gives an eighth of the
+// time while there are others.
+//
+// The unit of work is a byte of text, which in any script is about a quarter of a token, times the
+// models that translate it.
 type scheduler struct {
 	maxWait time.Duration
-	maxRun  int // limit of the texts that are translated at the same time
+	maxRun  int // limit of the texts of a class that are translated at the same time
+	maxDocs int // limit of the documents in progress
 
 	mu      sync.Mutex
-	running int
-	callers map[string]*caller // those with texts that wait
-	waiting [2]int             // characters, by class
-	inside  int                // characters that are being translated
-
-	arrived int     // texts
-	speed   float64 // characters a second, smoothed
-	since   time.Time
-	done    int // characters since then
-	virtual float64
+	running [2]int // texts, by class
+	docs    int    // in progress
+	callers map[string]*caller
+	arrived int        // texts
+	virtual [2]float64 // work that a caller with texts all the time was served, by class
+	meter   meter
 }
 
-// class is the class of a text: interactive ones go first.
+// class is the class of a text.
 type class int
 
 const (
@@ -37,160 +39,213 @@ const (
 	ofDocument
 )
 
-// caller is one key, or one address without a key, with its texts that wait.
+// caller is one key, or one address without a key.
 type caller struct {
-	waiting [2][]*ticket // by class
-	served  float64      // characters, as if all callers had the same demand since they came
+	requests int // in progress
+	pending  int // work of interactive requests in progress
+	waiting  [2][]*ticket
+	served   [2]float64 // work, as if all callers had had texts all the time
+}
+
+// queued is a request in progress.
+type queued struct {
+	*scheduler
+	name  string
+	class class
+	left  int // work
 }
 
 // ticket is a text that waits.
 type ticket struct {
-	caller     string
-	class      class
-	characters int
-	number     int // of arrival
-	granted    chan struct{}
+	*queued
+	work    int
+	number  int // of arrival
+	granted chan struct{}
 }
 
-// minSpeed is the speed in characters a second that is assumed before any text was translated.
-const minSpeed = 200
-
-func newScheduler(maxWait time.Duration, maxRun int) *scheduler {
-	return &scheduler{maxWait: maxWait, maxRun: maxRun, callers: map[string]*caller{}, speed: minSpeed}
+func newScheduler(maxWait time.Duration, maxRun, maxDocs int) *scheduler {
+	return &scheduler{maxWait: maxWait, maxRun: maxRun, maxDocs: maxDocs, callers: map[string]*caller{}}
 }
 
-// wait returns the expected time until all texts of a class that wait have been translated.
-func (s *scheduler) wait(c class) time.Duration {
-	n := s.waiting[interactive] + s.inside
-	if c == ofDocument {
-		n += s.waiting[ofDocument]
-	}
-	return time.Duration(float64(n) / s.speed * float64(time.Second))
-}
-
-// admit refuses the texts of a request if they would wait longer than maxWait. Those of documents
-// wait as long as they have to.
-func (s *scheduler) admit(c class) error {
+// admit accepts a request of a caller, or refuses it if its texts would wait longer than maxWait.
+// Documents wait as long as they have to, but their number is limited. The request must end.
+func (s *scheduler) admit(name string, k class, work int) (*queued, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w := s.wait(c); c == interactive && w > s.maxWait {
-		return &statusError{status: http.StatusServiceUnavailable, message: "Server is overloaded", retryAfter: w - s.maxWait + time.Second}
+	if k == ofDocument && s.docs >= s.maxDocs {
+		return nil, &statusError{status: http.StatusServiceUnavailable, message: "Too many documents are being translated", retryAfter: s.maxWait}
 	}
-	return nil
+	if w := s.wait(name, work); k == interactive && w > s.maxWait {
+		return nil, &statusError{status: http.StatusServiceUnavailable, message: "Server is overloaded", retryAfter: w - s.maxWait + time.Second}
+	}
+	c := s.callers[name]
+	if c == nil {
+		c = &caller{served: s.virtual}
+		s.callers[name] = c
+	}
+	c.requests++
+	if k == interactive {
+		c.pending += work
+	} else {
+		s.docs++
+	}
+	return &queued{s, name, k, work}, nil
 }
 
-// enter waits until a text may be translated. leave must be called after it, unless there is an
-// error, which is that of ctx.
-func (s *scheduler) enter(ctx context.Context, name string, c class, characters int) (leave func(), err error) {
-	t := &ticket{caller: name, class: c, characters: characters, granted: make(chan struct{})}
+// wait returns the expected time until new work of a caller is begun: of each other caller as much
+// goes first as of this one.
+func (s *scheduler) wait(name string, work int) time.Duration {
+	own := 0
+	if c := s.callers[name]; c != nil {
+		own = c.pending
+	}
+	ahead := own
+	for other, c := range s.callers {
+		if other != name {
+			ahead += min(c.pending, own+work)
+		}
+	}
+	return s.meter.time(ahead)
+}
+
+// end must be called when no text of the request waits or is translated.
+func (q *queued) end() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c := q.callers[q.name]
+	if c.requests--; c.requests == 0 {
+		delete(q.callers, q.name)
+	}
+	if q.class == interactive {
+		c.pending -= q.left
+	} else {
+		q.docs--
+	}
+}
+
+// enter waits until a text of the request may be translated. leave must be called after it, unless
+// there is an error, which is that of ctx.
+func (q *queued) enter(ctx context.Context, work int) (leave func(), err error) {
+	s := q.scheduler
+	t := &ticket{queued: q, work: work, granted: make(chan struct{})}
 	s.mu.Lock()
-	s.push(t)
-	s.grant()
+	c := s.callers[q.name]
+	if len(c.waiting[q.class]) == 0 {
+		// A caller that comes back has no advantage from its absence.
+		c.served[q.class] = max(c.served[q.class], s.virtual[q.class])
+	}
+	s.arrived++
+	t.number = s.arrived
+	c.waiting[q.class] = append(c.waiting[q.class], t)
+	s.grant(q.class)
 	s.mu.Unlock()
 	select {
 	case <-t.granted:
-		return func() { s.leave(t) }, nil
+		return t.leave, nil
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	select {
-	case <-t.granted:
+	if i := slices.Index(c.waiting[q.class], t); i >= 0 {
+		c.waiting[q.class] = slices.Delete(c.waiting[q.class], i, i+1)
+	} else {
 		s.free(t)
-	default:
-		s.drop(t)
 	}
-	return nil, ctx.Err()
+	return nil, context.Cause(ctx)
 }
 
-// push adds a text that waits. A caller that comes back has no advantage from its absence.
-func (s *scheduler) push(t *ticket) {
-	c := s.callers[t.caller]
-	if c == nil {
-		c = &caller{served: s.virtual}
-		s.callers[t.caller] = c
+// leave ends the translation of a text.
+func (t *ticket) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.left -= t.work; t.class == interactive {
+		t.callers[t.name].pending -= t.work
+		t.meter.add(t.work, time.Now(), t.running[interactive] == t.maxRun, t.running[interactive] == 1)
 	}
-	s.arrived++
-	t.number = s.arrived
-	c.waiting[t.class] = append(c.waiting[t.class], t)
-	s.waiting[t.class] += t.characters
+	t.free(t)
 }
 
-// grant lets through the next texts: interactive ones before those of documents, each of the caller
-// that was served least, or of several the one whose text has waited longest.
-func (s *scheduler) grant() {
-	for s.running < s.maxRun {
-		t := s.pop(interactive)
-		if t == nil {
-			t = s.pop(ofDocument)
-		}
-		if t == nil {
+// free makes room for the next text.
+func (s *scheduler) free(t *ticket) {
+	s.running[t.class]--
+	s.grant(t.class)
+}
+
+// grant lets through the next texts of a class.
+func (s *scheduler) grant(k class) {
+	for s.running[k] < s.maxRun {
+		c := s.next(k)
+		if c == nil {
 			return
 		}
-		if s.running == 0 {
-			s.since, s.done = time.Now(), 0
+		t := c.waiting[k][0]
+		c.waiting[k] = slices.Delete(c.waiting[k], 0, 1)
+		s.virtual[k] = max(s.virtual[k], c.served[k])
+		c.served[k] += float64(t.work)
+		if s.running[k]++; k == interactive && s.running[k] == 1 {
+			s.meter.begin(time.Now())
 		}
-		s.running++
-		s.inside += t.characters
 		close(t.granted)
 	}
 }
 
-// pop removes the next text of a class, or returns nil.
-func (s *scheduler) pop(k class) *ticket {
-	var next *caller
+// next returns the caller whose text is next: the one that was served least, or of several the one
+// whose text has waited longest. It is nil if no text waits.
+func (s *scheduler) next(k class) (next *caller) {
 	for _, c := range s.callers {
 		if len(c.waiting[k]) == 0 {
 			continue
 		}
-		if next == nil || c.served < next.served || c.served == next.served && c.waiting[k][0].number < next.waiting[k][0].number {
+		if next == nil || cmp.Or(cmp.Compare(c.served[k], next.served[k]), c.waiting[k][0].number-next.waiting[k][0].number) < 0 {
 			next = c
 		}
 	}
-	if next == nil {
-		return nil
-	}
-	t := next.waiting[k][0]
-	s.virtual = max(s.virtual, next.served)
-	next.served += float64(t.characters)
-	s.drop(t)
-	return t
+	return next
 }
 
-// drop removes a text that waits.
-func (s *scheduler) drop(t *ticket) {
-	c := s.callers[t.caller]
-	for i, other := range c.waiting[t.class] {
-		if other == t {
-			c.waiting[t.class] = append(c.waiting[t.class][:i], c.waiting[t.class][i+1:]...)
-			break
-		}
-	}
-	s.waiting[t.class] -= t.characters
-	if len(c.waiting[interactive])+len(c.waiting[ofDocument]) == 0 {
-		delete(s.callers, t.caller)
-	}
+// meter measures the work a second of a decoder with as many texts as it has room for.
+type meter struct {
+	speed   float64 // 0 before it is known
+	since   time.Time
+	done    int  // work since then
+	allFull bool // there was no room since then
 }
 
-// leave ends the translation of a text.
-func (s *scheduler) leave(t *ticket) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.done += t.characters
-	if d := time.Since(s.since).Seconds(); d >= speedPeriod.Seconds() || s.running == 1 && d > 0.05 {
-		const share = 0.3 // of the newest period
-		s.speed += share * (max(float64(s.done)/d, 1) - s.speed)
-		s.since, s.done = time.Now(), 0
+const (
+	meterPeriod      = 4 * time.Second // long beside the time of a text, so that texts cut in two do not count much
+	firstMeterPeriod = time.Second
+	meterShare       = 0.4 // of the newest period in the speed
+)
+
+// time returns the time that work takes, 0 if the speed is not known.
+func (m *meter) time(work int) time.Duration {
+	if m.speed == 0 {
+		return 0
 	}
-	s.free(t)
+	return time.Duration(float64(work) / m.speed * float64(time.Second))
 }
 
-// speedPeriod is the time over which the speed is measured.
-const speedPeriod = time.Second
+// begin begins a period.
+func (m *meter) begin(now time.Time) { m.since, m.done, m.allFull = now, 0, true }
 
-// free makes room for the next text.
-func (s *scheduler) free(t *ticket) {
-	s.running--
-	s.inside -= t.characters
-	s.grant()
+// add adds the work of a text that ends. isFull says that there was no room for another one, and
+// isLast that no other text is being translated. A decoder with few texts is slower than one with
+// many, so that periods with room only raise the speed.
+func (m *meter) add(work int, now time.Time, isFull, isLast bool) {
+	m.done += work
+	m.allFull = m.allFull && isFull
+	d := now.Sub(m.since)
+	if !isLast && d < meterPeriod && (m.speed > 0 || d < firstMeterPeriod) {
+		return
+	}
+	speed := float64(m.done) / max(d, time.Millisecond).Seconds()
+	switch {
+	case m.speed == 0:
+		m.speed = speed
+	case m.allFull:
+		m.speed += meterShare * (speed - m.speed)
+	default:
+		m.speed = max(m.speed, speed)
+	}
+	m.begin(now)
 }

@@ -9,20 +9,31 @@ import (
 	"time"
 )
 
+// textOf is a text with a request of its own.
+type textOf struct {
+	caller string
+	class  class
+	work   int
+}
+
 // enterAll makes texts wait one after another and returns the order in which they were let through,
-// one at a time.
-func enterAll(t *testing.T, s *scheduler, texts []ticket) (order []int) {
+// one of a class at a time.
+func enterAll(t *testing.T, s *scheduler, texts []textOf) (order []int) {
 	t.Helper()
-	leaves := make(chan func())
+	leaves := make(chan func(), len(texts))
 	for i, x := range texts {
+		q, err := s.admit(x.caller, x.class, x.work)
+		if err != nil {
+			t.Fatal(err)
+		}
 		go func() {
-			leave, err := s.enter(context.Background(), x.caller, x.class, x.characters)
+			leave, err := q.enter(context.Background(), x.work)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			order = append(order, i)
-			leaves <- leave
+			leaves <- func() { leave(); q.end() }
 		}()
 		synctest.Wait()
 	}
@@ -34,60 +45,110 @@ func enterAll(t *testing.T, s *scheduler, texts []ticket) (order []int) {
 	return order
 }
 
-// Callers share equally, and interactive texts go before those of documents.
+func checkEmpty(t *testing.T, s *scheduler) {
+	t.Helper()
+	if len(s.callers) != 0 || s.running != [2]int{} || s.docs != 0 {
+		t.Errorf("found %d callers, %v texts and %d documents at the end, want none", len(s.callers), s.running, s.docs)
+	}
+}
+
+// Callers share equally, and documents have room of their own.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScheduler(time.Second, 1)
-		order := enterAll(t, s, []ticket{
-			{caller: "a", class: ofDocument, characters: 10}, // runs at once
-			{caller: "a", class: ofDocument, characters: 10},
-			{caller: "b", class: interactive, characters: 30},
-			{caller: "b", class: interactive, characters: 30},
-			{caller: "c", class: interactive, characters: 10},
-			{caller: "c", class: interactive, characters: 10},
-			{caller: "c", class: interactive, characters: 10},
+		s := newScheduler(time.Second, 1, 10)
+		order := enterAll(t, s, []textOf{
+			{"a", interactive, 10}, // runs at once
+			{"b", interactive, 30},
+			{"b", interactive, 30},
+			{"c", interactive, 10},
+			{"c", interactive, 10},
+			{"c", interactive, 10},
+			{"b", ofDocument, 10}, // runs at once
+			{"b", ofDocument, 10},
+			{"a", ofDocument, 10},
 		})
-		if want := []int{0, 2, 4, 5, 6, 3, 1}; !slices.Equal(order, want) {
-			t.Errorf("order %v, want %v", order, want)
+		isText := func(i int) bool { return i < 6 }
+		isDocument := func(i int) bool { return i >= 6 }
+		texts, documents := slices.DeleteFunc(slices.Clone(order), isDocument), slices.DeleteFunc(slices.Clone(order), isText)
+		if !slices.Equal(texts, []int{0, 1, 3, 4, 5, 2}) || !slices.Equal(documents, []int{6, 8, 7}) {
+			t.Errorf("order %v", order)
 		}
-		if len(s.callers) != 0 || s.running != 0 || s.inside != 0 || s.waiting != [2]int{} {
-			t.Errorf("found %+v at the end, want it empty", s)
-		}
+		checkEmpty(t, s)
 	})
 }
 
-// A text whose context ends leaves the queue, and one that would wait too long does not enter it.
+// A text whose context ends leaves the queue. A request that would wait too long is refused, but
+// not one of a caller that has few texts, and documents only by their number.
 func TestRefuse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScheduler(time.Second, 1)
-		leave, err := s.enter(context.Background(), "a", interactive, minSpeed)
+		s := newScheduler(time.Second, 1, 1)
+		s.meter.speed = 100
+		first, err := s.admit("a", interactive, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.admit(interactive); err != nil {
+		leave, err := first.enter(context.Background(), 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := s.admit("a", interactive, 100)
+		if err != nil {
 			t.Errorf("a wait of 1 s: %v", err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error)
 		go func() {
-			_, err := s.enter(ctx, "b", interactive, minSpeed)
+			_, err := second.enter(ctx, 100)
 			ended <- err
 		}()
 		synctest.Wait()
 		refusal := new(statusError)
-		if err := s.admit(interactive); !errors.As(err, &refusal) || refusal.status != 503 || refusal.retryAfter != 2*time.Second {
+		if _, err := s.admit("a", interactive, 1); !errors.As(err, &refusal) || refusal.status != 503 || refusal.retryAfter != 2*time.Second {
 			t.Errorf("a wait of 2 s: %+v, want status 503 and another try after 2 s", err)
 		}
-		if err := s.admit(ofDocument); err != nil {
+		if other, err := s.admit("b", interactive, 90); err != nil {
+			t.Errorf("another caller: %v", err)
+		} else {
+			other.end()
+		}
+		document, err := s.admit("a", ofDocument, 1000)
+		if err != nil {
 			t.Errorf("a document: %v", err)
 		}
+		if _, err := s.admit("a", ofDocument, 1000); !errors.As(err, &refusal) || refusal.status != 503 {
+			t.Errorf("a second document: %v, want status 503", err)
+		}
+		document.end()
 		cancel()
 		if err := <-ended; err != context.Canceled {
 			t.Errorf("enter = %v, want %v", err, context.Canceled)
 		}
+		second.end()
 		leave()
-		if len(s.callers) != 0 || s.running != 0 || s.waiting != [2]int{} {
-			t.Errorf("found %+v at the end, want it empty", s)
-		}
+		first.end()
+		checkEmpty(t, s)
 	})
+}
+
+// The speed is that of a full decoder: a period with room only raises it.
+func TestMeter(t *testing.T) {
+	var m meter
+	now := time.Unix(0, 0)
+	m.begin(now)
+	if m.time(1000) != 0 {
+		t.Error("a wait at an unknown speed")
+	}
+	step := func(work int, d time.Duration, isFull, isLast bool, want float64) {
+		t.Helper()
+		now = now.Add(d)
+		if m.add(work, now, isFull, isLast); m.speed != want {
+			t.Errorf("speed %v, want %v", m.speed, want)
+		}
+	}
+	step(100, time.Second/2, false, false, 0)
+	step(100, time.Second/2, false, false, 200)
+	step(100, time.Second, false, false, 200)    // within a period
+	step(100, time.Second, false, true, 200)     // slower, with room
+	step(1000, time.Second, false, true, 1000)   // faster
+	step(500*4, 4*time.Second, true, false, 800) // slower, and full
 }

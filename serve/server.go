@@ -19,6 +19,9 @@ type Options struct {
 	Models []string // model files, or folders of files *.safetensors
 	Open   translate.Options
 
+	Glossaries []string // files of translate.ReadGlossary that requests choose by the name of the file
+	Protect    bool     // copy the ranges of markup.Protected in texts too, as in documents
+
 	// Keys is the file of keys, see ReadKeys. With "" no request needs a key.
 	Keys string
 
@@ -52,8 +55,10 @@ type Server struct {
 	draining atomic.Bool
 }
 
-// maxRunning is the limit of texts in the decoder. It has room for 64 with a beam of 4.
-const maxRunning = 80
+const (
+	maxRunning   = 80 // texts in the decoder; it has room for 64 with a beam of 4
+	maxDocuments = 16 // documents that are translated; each is held in memory
+)
 
 // New opens the models and returns a Server. The error names a file.
 func New(o Options) (*Server, error) {
@@ -66,7 +71,7 @@ func New(o Options) (*Server, error) {
 	o.MaxTexts = cmp.Or(o.MaxTexts, 1000)
 	o.MaxAlternates = cmp.Or(o.MaxAlternates, 16)
 	o.Prefix = strings.TrimSuffix(o.Prefix, "/")
-	s := &Server{options: o, schedule: newScheduler(o.MaxWait, maxRunning)}
+	s := &Server{options: o, schedule: newScheduler(o.MaxWait, maxRunning, maxDocuments)}
 	if err := s.Reload(); err != nil {
 		return nil, err
 	}
@@ -77,7 +82,7 @@ func New(o Options) (*Server, error) {
 // Reload reads the models and the keys again. Requests in progress end with the old ones. If there
 // is an error, nothing changes.
 func (s *Server) Reload() error {
-	c, err := openCatalog(s.options.Models, s.options.Open)
+	c, err := openCatalog(s.options.Models, s.options.Glossaries, s.options.Open)
 	if err != nil {
 		return err
 	}
@@ -129,6 +134,7 @@ func (s *Server) routes() {
 	handle("POST /v2/translate", translateDeepL)
 	handle("POST /translate_file", translateFile)
 	open("GET /download_file/{id}", s.download)
+	handle("GET /v1/glossaries", listGlossaries)
 	handle("GET /languages", languages)
 	handle("GET /frontend/settings", settings)
 	handle("GET /v2/languages", languagesDeepL)

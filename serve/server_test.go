@@ -43,7 +43,7 @@ func random(t *testing.T, dir, src, tgt string, seed uint64) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, src+"-"+tgt+".safetensors")
-	if err := (model.File{Model: m, Tokenizers: files, SrcLang: src, TgtLang: tgt}).Save(path); err != nil {
+	if err := (model.File{Model: m, Tokenizers: files, SrcLang: src, TgtLang: tgt, Decoding: model.Decoding{LengthPenalty: model.PenaltyWu, Alpha: 0.6, SplitSentences: true}}).Save(path); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -73,7 +73,7 @@ func want(t *testing.T, path, s string) string {
 		t.Fatal(err)
 	}
 	defer tr.Close()
-	results, err := tr.Do(context.Background(), translate.Request{Texts: []string{s}, Split: &split.Options{}})
+	results, err := tr.Do(context.Background(), translate.Request{Texts: []string{s}, Split: &split.Options{Lines: true}, SplitSeveral: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,11 +143,12 @@ func TestTexts(t *testing.T) {
 		return send(t, request("POST", h.URL+"/translate", jsonObject, body))
 	}
 	first, second := filepath.Join(dir, "en-de.safetensors"), filepath.Join(dir, "de-fr.safetensors")
-	status, answer := post(`{"q": ["the red dog runs.", "1 2 3", ""], "source": "en", "target": "fr", "alternatives": 2}`)
+	status, answer := post(`{"q": ["the red dog runs.", "1 2 3", ""], "source": "en", "target": "fr"}`)
 	list, _ := answer["translatedText"].([]any)
 	if status != 200 || len(list) != 3 || list[0] != want(t, second, want(t, first, "the red dog runs.")) || list[1] != "1 2 3" || list[2] != "" {
 		t.Errorf("status %d, %v", status, answer)
 	}
+	_, answer = post(`{"q": ["the red dog runs.", "1 2 3", ""], "source": "en", "target": "de", "alternatives": 2}`)
 	if a, _ := answer["alternatives"].([]any); len(a) != 3 || len(a[0].([]any)) == 0 || len(a[1].([]any)) != 0 {
 		t.Errorf("alternatives %v, want some for the first text only", answer["alternatives"])
 	}

@@ -48,6 +48,7 @@ type v1Request struct {
 	Source, Target string
 	Alternatives   int    // other translations of each sentence
 	Alignment      bool   // of a pair with a model of its own
+	Glossary       string // by name
 	Prefix         string // the begin of the translation of the only text's first sentence
 	Next           int    // other translations of the only text, with other words after Prefix
 }
@@ -71,7 +72,7 @@ func (c *call) v1Request() (*v1Request, error) {
 	if c.json == nil {
 		return nil, badRequest("Invalid request: expected a JSON object")
 	}
-	r := &v1Request{Source: c.text("source"), Target: c.text("target"), Prefix: c.text("prefix"), Alignment: c.text("alignment") == "true"}
+	r := &v1Request{Source: c.text("source"), Target: c.text("target"), Prefix: c.text("prefix"), Glossary: c.text("glossary"), Alignment: c.text("alignment") == "true"}
 	var err error
 	if r.Texts, _, err = c.texts("texts"); err != nil {
 		return nil, err
@@ -100,82 +101,99 @@ func (c *call) v1Request() (*v1Request, error) {
 // translation as they become certain, unless part is nil. The calls do not overlap.
 func (c *call) eachV1(r *v1Request, part func(i int, s string), done func(i int, t v1Text)) error {
 	groups, languages, err := c.bySource(r.Texts, r.Source)
-	if err == nil {
-		err = c.schedule.admit(interactive)
-	}
 	if err != nil {
 		return err
 	}
-	steps := make([][]direction, len(r.Texts))
+	jobs := make([]*job, len(r.Texts))
 	for _, g := range groups {
-		of, err := c.stepsOf(g.source, r.Target)
+		j := &job{alternatives: r.Alternatives}
+		p, err := c.setSteps(j, g.source, r.Target)
+		if err == nil {
+			j.glossary, err = c.glossaryFor(r.Glossary, j.steps, p)
+		}
 		if err != nil {
 			return err
 		}
 		for _, i := range g.indices {
-			steps[i] = of
+			jobs[i] = j
 		}
 	}
 	var mu sync.Mutex // of part and done
-	return c.each(len(r.Texts), func(ctx context.Context, i int) error {
-		var stream func(string)
-		if part != nil {
-			stream = func(s string) {
-				mu.Lock()
-				defer mu.Unlock()
-				part(i, s)
+	return c.run(jobs[0], r.Texts, func() error {
+		return c.each(len(r.Texts), func(ctx context.Context, i int) error {
+			var stream func(string)
+			if part != nil {
+				stream = func(s string) {
+					mu.Lock()
+					defer mu.Unlock()
+					part(i, s)
+				}
 			}
-		}
-		t, err := c.translateOne(ctx, r, r.Texts[i], steps[i], stream)
-		if err != nil {
-			return err
-		}
-		if r.Source == "auto" {
-			t.Language = &languages[i]
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		done(i, t)
-		return nil
+			j := *jobs[i]
+			j.queued = jobs[0].queued
+			t, err := c.translateOne(ctx, r, j, r.Texts[i], stream)
+			if err != nil {
+				return err
+			}
+			if r.Source == "auto" {
+				t.Language = &languages[i]
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done(i, t)
+			return nil
+		})
 	})
 }
 
 // translateOne translates one text. The sentences are those of the last step; with two steps their
 // ranges of the source are those of the text between.
-func (c *call) translateOne(ctx context.Context, r *v1Request, s string, steps []direction, part func(string)) (v1Text, error) {
-	out := v1Text{Translation: s, Sentences: []v1Sentence{}}
-	if !hasLetter(s) || len(steps) == 0 {
+func (c *call) translateOne(ctx context.Context, r *v1Request, j job, s string, part func(string)) (out v1Text, err error) {
+	out = v1Text{Translation: s, Sentences: []v1Sentence{}}
+	if !hasLetter(s) || len(j.steps) == 0 {
 		return out, nil
 	}
-	result, q, err := c.inSteps(ctx, s, steps, func(q *translate.Request, isLast bool) {
+	j.set = func(q *translate.Request, isLast bool) {
 		if !isLast {
 			return
 		}
-		q.Prefix, q.Attention = r.Prefix, r.Alignment && len(steps) == 1
-		if r.Alternatives > 0 {
-			withAlternatives(q, r.Alternatives)
-		}
-		if part != nil {
+		q.Prefix, q.Attention = r.Prefix, r.Alignment && len(j.steps) == 1
+		if part != nil && !strings.Contains(s, "\n") { // the lines of others end in any order
 			q.Certain = func(_ int, s string) { part(s) }
 		}
-	})
+	}
+	lines, err := c.translateText(ctx, &j, s)
 	if err != nil {
 		return out, err
 	}
-	out.Translation = result.Best()
-	for _, sentence := range result.Sentences {
-		out.Sentences = append(out.Sentences, v1SentenceOf(&sentence, r))
+	out.Translation = lines.best()
+	var source, target int // offsets of the line
+	for i := range lines {
+		l := &lines[i]
+		for _, sentence := range l.sentences() {
+			out.Sentences = append(out.Sentences, v1SentenceOf(&sentence, source, target, r))
+		}
+		source, target = source+len(l.source)+1, target+len(l.best())+1
 	}
-	if r.Next > 0 {
-		leave, err := c.schedule.enter(ctx, c.caller, interactive, r.Next*characters(q.Texts))
+	if r.Next > 0 && len(lines) == 1 {
+		leave, err := j.queued.enter(ctx, r.Next*j.work(s))
 		if err != nil {
 			return out, err
 		}
 		defer leave()
-		out.Next, err = next(ctx, steps[len(steps)-1], q, r.Next)
+		out.Next, err = next(ctx, j.steps[len(j.steps)-1], lines[0].request, r.Next)
 		return out, err
 	}
 	return out, nil
+}
+
+// sentences returns the sentences of a line, which is one itself if it was not split, and none if it
+// was not translated.
+func (l *translatedLine) sentences() []translate.Sentence {
+	if len(l.Sentences) > 0 || len(l.Translations) == 0 {
+		return l.Sentences
+	}
+	return []translate.Sentence{{Source: text.Range{End: len(l.source)}, Target: text.Range{End: len(l.Best())}, Result: l.Result}}
 }
 
 // next returns up to n translations of the text of q, a sentence: one for each of the most probable
@@ -209,9 +227,10 @@ func next(ctx context.Context, d direction, q translate.Request, n int) (list []
 	return list, err
 }
 
-// v1SentenceOf returns a sentence with its alternatives and alignment.
-func v1SentenceOf(s *translate.Sentence, r *v1Request) v1Sentence {
-	out := v1Sentence{Source: rangeOf(s.Source, 0), Target: rangeOf(s.Target, 0)}
+// v1SentenceOf returns a sentence of a line with its alternatives and alignment. source and target
+// are the offsets of the line.
+func v1SentenceOf(s *translate.Sentence, source, target int, r *v1Request) v1Sentence {
+	out := v1Sentence{Source: rangeOf(s.Source, source), Target: rangeOf(s.Target, target)}
 	for k, t := range s.Translations {
 		if k == 0 {
 			out.Score = t.Score
@@ -222,7 +241,7 @@ func v1SentenceOf(s *translate.Sentence, r *v1Request) v1Sentence {
 	if len(s.Translations) > 0 && r.Alignment {
 		best := s.Translations[0]
 		for i, j := range best.Alignment() {
-			out.Alignment = append(out.Alignment, v1Link{rangeOf(s.Tokens[j].Range, s.Source.Start), rangeOf(best.Tokens[i].Range, s.Target.Start)})
+			out.Alignment = append(out.Alignment, v1Link{rangeOf(s.Tokens[j].Range, out.Source[0]), rangeOf(best.Tokens[i].Range, out.Target[0])})
 		}
 	}
 	return out
