@@ -36,6 +36,7 @@ func (s *Server) handler(route string, h func(*call) (any, error)) http.Handler 
 		defer done()
 		status := http.StatusOK
 		err := c.prepare(keys)
+		bodyRead(w)
 		var answer any
 		if err == nil {
 			answer, err = h(c)

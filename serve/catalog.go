@@ -175,7 +175,7 @@ func (c *catalog) steps(p pair) []direction {
 }
 
 // common returns the language through which two models translate a pair: English or the first by
-// its tag, or "" if there is none.
+// its tag, or "" without one.
 func (c *catalog) common(p pair) (common string) {
 	for first := range c.pairs {
 		_, ok := c.pairs[pair{first.target, p.target}]

@@ -3,22 +3,25 @@
 //
 //	s, err := serve.New(serve.Options{Models: []string{"en-de.safetensors"}})
 //	…
-//	http.ListenAndServe("127.0.0.1:5000", s)
+//	l, err := net.Listen("tcp", "127.0.0.1:5000")
+//	…
+//	err = s.Serve(ctx, l)
 //
 // The texts of all requests share decode steps; scheduler decides which text is next. A request
 // whose texts would wait longer than Options.MaxWait is refused at once. The work of a client that
 // has gone ends at the next step.
 //
 // The way of a request: Server.ServeHTTP checks where it comes from → call reads its parameters and
-// checks its key → libretranslate.go, deepl.go or v1.go, by interface → call.translateTexts waits
-// for the turn of each text → translate.Translator → JSON.
+// checks its key → libretranslate.go, deepl.go or v1.go, by interface → call.run is admitted, and
+// call.translateLine waits for the turn of each line → translate.Translator → JSON.
 //
-// The files: server.go (Options, New, routes), guard.go (hosts, origins, proxies), keys.go (keys of
-// clients), params.go (JSON, forms, queries), call.go (a request), libretranslate.go, deepl.go,
-// v1.go (the interfaces), files.go (documents), detect.go (languages of texts), work.go
+// The files: server.go (Options, New, routes), listen.go (connections), guard.go (hosts, origins,
+// proxies), body.go (limits of bodies), keys.go (keys of clients), params.go (JSON, forms,
+// queries), call.go (a request), libretranslate.go, deepl.go, v1.go (the interfaces), files.go
+// (documents), suggest.go (suggested translations), detect.go (languages of texts), work.go
 // (translations), schedule.go (whose text is next), catalog.go (models and pairs of languages),
-// names.go (of languages), respond.go (answers and errors), metrics.go (for Prometheus), page.go
-// (the page in a browser).
+// glossaries.go (glossaries by name), names.go (of languages), respond.go (answers and errors),
+// metrics.go (for Prometheus), page.go (the page in a browser).
 //
 // # Terms
 //

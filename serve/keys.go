@@ -105,6 +105,30 @@ func NewKey(name string) (key, line string) {
 // right, because its hash is looked up.
 func (k *Keys) find(key string) *Key { return k.byHash[sha256.Sum256([]byte(key))] }
 
+// keepCounts continues the windows of the keys of old, which may be nil.
+func (k *Keys) keepCounts(old *Keys) {
+	if k == nil || old == nil {
+		return
+	}
+	for hash, key := range k.byHash {
+		if before := old.byHash[hash]; before != nil {
+			before.mu.Lock()
+			key.minute, key.day = before.minute, before.day
+			before.mu.Unlock()
+		}
+	}
+}
+
+// maxCharacters returns the largest limit of a key, 0 without one. k may be nil.
+func (k *Keys) maxCharacters() (n int) {
+	if k != nil {
+		for _, key := range k.byHash {
+			n = max(n, key.Characters)
+		}
+	}
+	return n
+}
+
 // admit counts a request, or refuses it with status 429.
 func (k *Key) admit(now time.Time) error {
 	k.mu.Lock()

@@ -63,7 +63,7 @@ func translateLibre(c *call) (any, error) {
 	}
 	r := textsRequest{texts: texts, source: source, target: target, glossary: c.text("glossary"), alternatives: n}
 	if format == "html" {
-		r.markup, r.alternatives = markup.ReadHTML, 0 // as in LibreTranslate, but for its rewriting of entities
+		r.markup, r.alternatives = markup.ReadHTML, 0
 	}
 	best, alternatives, languages, err := c.translate(r)
 	if err != nil {
@@ -213,7 +213,7 @@ func settings(c *call) (any, error) {
 		"frontendTimeout":      500,
 		"apiKeys":              c.options.Keys != "",
 		"keyRequired":          c.options.Keys != "",
-		"suggestions":          false,
+		"suggestions":          c.options.Suggestions != "",
 		"filesTranslation":     true,
 		"supportedFilesFormat": document.Extensions(),
 		"language":             map[string]any{"source": side(source), "target": side(target)},

@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -94,10 +95,13 @@ func readMultipart(m *multipart.Reader, query url.Values) (*params, error) {
 	return nil, badRequest("Invalid form: more than " + strconv.Itoa(maxFields) + " fields")
 }
 
-// bodyError returns the error of reading a body.
+// bodyError returns the error of reading a body: that of a limit, or one of its form.
 func bodyError(err error) error {
-	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		return &statusError{status: http.StatusRequestEntityTooLarge, message: "Request exceeds " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes"}
+	if limit := new(statusError); errors.As(err, &limit) {
+		return limit
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return &statusError{status: http.StatusRequestTimeout, message: "Request takes too long"}
 	}
 	return badRequest("Invalid body")
 }

@@ -212,7 +212,7 @@ type meter struct {
 }
 
 const (
-	meterPeriod      = 4 * time.Second // long beside the time of a text, so that texts cut in two do not count much
+	meterPeriod      = 4 * time.Second // long beside the time of a text that two periods share
 	firstMeterPeriod = time.Second
 	meterShare       = 0.4 // of the newest period in the speed
 )

@@ -2,10 +2,12 @@ package serve
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,7 +21,7 @@ type Options struct {
 	Models []string // model files, or folders of files *.safetensors
 	Open   translate.Options
 
-	Glossaries []string // files of translate.ReadGlossary that requests choose by the name of the file
+	Glossaries []string // files of translate.ReadGlossary, chosen by their names
 	Protect    bool     // copy the ranges of markup.Protected in texts too, as in documents
 
 	// Keys is the file of keys, see ReadKeys. With "" no request needs a key.
@@ -30,11 +32,15 @@ type Options struct {
 	Prefix     string         // before the paths, such as /translate
 	TrustProxy []netip.Prefix // proxies whose X-Forwarded-For is believed
 
-	MaxWait       time.Duration // expected wait beyond which a request is refused; 8 s
-	MaxBody       int64         // bytes; 16 MB
-	MaxCharacters int           // of a request; 200,000
-	MaxTexts      int           // of a request; 1,000
-	MaxAlternates int           // alternatives of a text; 16
+	TLSCert, TLSKey string // PEM files for Serve; "" for connections without encryption
+	Suggestions     string // folder for the files of /suggest; "" refuses it
+
+	MaxWait        time.Duration // expected wait beyond which a request is refused; 8 s
+	MaxBody        int64         // bytes of a request with a document; 16 MB
+	MaxCharacters  int           // of a request, unless its key has another limit; 200,000
+	MaxTexts       int           // of a request; 1,000
+	MaxAlternates  int           // alternatives of a text; 16
+	MaxConnections int           // at the same time, of Serve; 4,096
 
 	Log *slog.Logger // a line for each request, without texts, keys or addresses; nil for none
 }
@@ -47,10 +53,14 @@ type Server struct {
 	schedule *scheduler
 	metrics  metrics
 	files    files
+	bodies   bodies
+
+	suggestions suggestions
+	certificate atomic.Pointer[tls.Certificate]
 
 	mu      sync.Mutex
 	catalog *catalog
-	keys    *Keys
+	keys    *Keys // nil without Options.Keys
 
 	draining atomic.Bool
 }
@@ -70,6 +80,7 @@ func New(o Options) (*Server, error) {
 	o.MaxCharacters = cmp.Or(o.MaxCharacters, 200_000)
 	o.MaxTexts = cmp.Or(o.MaxTexts, 1000)
 	o.MaxAlternates = cmp.Or(o.MaxAlternates, 16)
+	o.MaxConnections = cmp.Or(o.MaxConnections, 4096)
 	o.Prefix = strings.TrimSuffix(o.Prefix, "/")
 	s := &Server{options: o, schedule: newScheduler(o.MaxWait, maxRunning, maxDocuments)}
 	if err := s.Reload(); err != nil {
@@ -79,8 +90,8 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Reload reads the models and the keys again. Requests in progress end with the old ones. If there
-// is an error, nothing changes.
+// Reload reads the models, glossaries, keys and certificate again. Requests in progress end with
+// the old ones. If there is an error, nothing changes.
 func (s *Server) Reload() error {
 	c, err := openCatalog(s.options.Models, s.options.Glossaries, s.options.Open)
 	if err != nil {
@@ -93,8 +104,17 @@ func (s *Server) Reload() error {
 			return err
 		}
 	}
+	if s.options.TLSCert != "" {
+		certificate, err := tls.LoadX509KeyPair(s.options.TLSCert, s.options.TLSKey)
+		if err != nil {
+			c.close()
+			return err
+		}
+		s.certificate.Store(&certificate)
+	}
 	s.mu.Lock()
 	old := s.catalog
+	keys.keepCounts(s.keys)
 	s.catalog, s.keys = c, keys
 	s.mu.Unlock()
 	if old != nil {
@@ -103,9 +123,16 @@ func (s *Server) Reload() error {
 	return nil
 }
 
-// Drain makes /ready answer 503, so that no more requests are sent here. Those that come are
-// answered.
-func (s *Server) Drain() { s.draining.Store(true) }
+// Pairs returns the pairs of languages that one model translates, as en-de, sorted.
+func (s *Server) Pairs() (pairs []string) {
+	c, _, done := s.use()
+	defer done()
+	for p := range c.pairs {
+		pairs = append(pairs, p.source+"-"+p.target)
+	}
+	slices.Sort(pairs)
+	return pairs
+}
 
 // Close closes the models after the requests in progress. No request may begin after it.
 func (s *Server) Close() { s.catalog.close() }
@@ -133,6 +160,7 @@ func (s *Server) routes() {
 	handle("POST /v1/translate", translateV1)
 	handle("POST /v2/translate", translateDeepL)
 	handle("POST /translate_file", translateFile)
+	handle("POST /suggest", suggest)
 	open("GET /download_file/{id}", s.download)
 	handle("GET /v1/glossaries", listGlossaries)
 	handle("GET /languages", languages)
@@ -182,9 +210,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	if s.draining.Load() {
+		h.Set("Connection", "close")
+	}
 	// //translate is a path of careless clients. A redirect would turn their POST into a GET.
 	r2 := r.Clone(r.Context())
 	r2.URL.Path, r2.URL.RawPath = "/"+strings.Trim(path, "/"), ""
-	r2.Body = http.MaxBytesReader(w, r.Body, s.options.MaxBody)
-	s.mux.ServeHTTP(w, r2)
+	defer s.limitBody(w, r2)()
+	s.mux.ServeHTTP(newTimedWriter(w), r2)
+}
+
+// maxCharacters returns the largest limit of the characters of a request.
+func (s *Server) maxCharacters() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(s.options.MaxCharacters, s.keys.maxCharacters())
 }

@@ -187,8 +187,8 @@ func (c *call) translateOne(ctx context.Context, r *v1Request, j job, s string, 
 	return out, nil
 }
 
-// sentences returns the sentences of a line, which is one itself if it was not split, and none if it
-// was not translated.
+// sentences returns the sentences of a line, which is one itself if it was not split, and none if
+// it was not translated.
 func (l *translatedLine) sentences() []translate.Sentence {
 	if len(l.Sentences) > 0 || len(l.Translations) == 0 {
 		return l.Sentences

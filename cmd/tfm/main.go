@@ -20,6 +20,7 @@ func program() cli.Program {
 			group("Everyday use", []cli.Command{
 				{Name: "train", NoArgs: true, Setup: trainCommand},
 				{Name: "translate", Setup: translateCommand},
+				{Name: "serve", Setup: serveCommand},
 				{Name: "vocab", Setup: vocabCommand},
 				{Name: "average", Setup: averageCommand},
 				{Name: "quantize", Setup: quantizeCommand},

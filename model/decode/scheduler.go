@@ -118,8 +118,8 @@ func (s *scheduler) step() {
 	*spent += s.now().Sub(start)
 }
 
-// share decides whether the next step pauses the background. It returns the sum that the time of the
-// step belongs to.
+// share decides whether the next step pauses the background. It returns the sum that the time of
+// the step belongs to.
 func (s *scheduler) share() *time.Duration {
 	isForeground := func(r *request) bool { return !r.options.Background }
 	isBackground := func(r *request) bool { return r.options.Background }
