@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"crypto/md5"
+	_ "embed"
 	"fmt"
 	"strings"
 )
@@ -14,6 +15,11 @@ const (
  translates with it. One static binary without dependencies.`
 )
 
+// unit is the systemd unit of 'tfm serve'.
+//
+//go:embed tfm.service
+var unit []byte
+
 // debianVersion is the version as dpkg compares it: 1.2.3~rc.1 comes before 1.2.3.
 func (r *release) debianVersion() string { return strings.Replace(r.version, "-", "~", 1) }
 
@@ -21,6 +27,7 @@ func (r *release) debianVersion() string { return strings.Replace(r.version, "-"
 func (r *release) deb(program file, arch string) ([]byte, error) {
 	const share = "usr/share/"
 	files := under("usr/bin", []file{program})
+	files = append(files, file{"usr/lib/systemd/system/" + name + ".service", 0o644, unit})
 	for _, page := range r.pages {
 		data, err := gzipped(page.data)
 		if err != nil {

@@ -5,7 +5,7 @@
 //	main.go     what a release consists of
 //	build.go    the binaries, and what they print of themselves
 //	archive.go  files as tar, tar.gz and zip
-//	deb.go      the Debian package
+//	deb.go      the Debian package, with the systemd unit tfm.service
 //	image.go    the container image
 package main
 

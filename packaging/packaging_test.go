@@ -151,7 +151,7 @@ func TestDeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"bin/tfm 755 binary for linuxarm64",
+		"bin/tfm 755 binary for linuxarm64", "lib/systemd/system/tfm.service 644 " + string(unit),
 		"share/bash-completion/completions/tfm 644 b",
 		"share/doc/tfm/README.md 644 read me", "share/doc/tfm/copyright 644 MIT\nBSD\n", "share/doc/tfm/docs/a.md 644 a",
 		"share/fish/vendor_completions.d/tfm.fish 644 f",

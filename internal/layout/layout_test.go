@@ -79,6 +79,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"internal/texttest", ""},
 	{"internal/ref", "mat layer attn"},
 	{"internal/golden", "mat layer model/safetensors internal/ref"},
+	{"internal/load", ""},
 	{"internal/bench", "mat model model/decode train internal/format"},
 
 	// The command line. Packages outside cmd do not import these.
