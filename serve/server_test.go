@@ -21,7 +21,7 @@ import (
 )
 
 // random writes a model with random weights and returns its path.
-func random(t *testing.T, dir, src, tgt string, seed uint64) string {
+func random(t testing.TB, dir, src, tgt string, seed uint64) string {
 	t.Helper()
 	var v vocab.Trainer
 	for _, s := range []string{"the red dog runs. a cat sleeps.", "der rote Hund rennt. eine Katze schläft."} {
