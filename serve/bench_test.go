@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"io"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -42,9 +43,11 @@ func BenchmarkRequest(b *testing.B) {
 		measure(&direct, func() error { _, err := t.Translate(context.Background(), []string{sentence}); return err })
 		measure(&http, func() error {
 			response, err := h.Client().Post(h.URL+"/translate", jsonObject, strings.NewReader(`{"q": "`+sentence+`", "source": "en", "target": "de"}`))
-			if err == nil {
-				err = response.Body.Close()
+			if err != nil {
+				return err
 			}
+			defer response.Body.Close()
+			_, err = io.Copy(io.Discard, response.Body) // so that the connection stays
 			return err
 		})
 	}
