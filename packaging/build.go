@@ -24,7 +24,8 @@ func (r *release) build() (map[target][]byte, error) {
 	}
 	stamp := fmt.Sprintf("-s -w -X '%s/cmd/%s/internal/release.stamp=v%s %s %s'", strings.TrimSpace(module), name, r.version, r.commit, r.date.Format(time.DateOnly))
 	build := func(t target, path string) error {
-		c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+stamp, "-o", path, "./cmd/"+name)
+		// Package serve speaks HTTP/1.1 only, so that HTTP/2 can stay out of the binary.
+		c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags=nethttpomithttp2", "-ldflags="+stamp, "-o", path, "./cmd/"+name)
 		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0")
 		c.Stderr = os.Stderr
 		if err := c.Run(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"image"
 	"image/color"
 	"image/png"
@@ -50,7 +49,7 @@ type layer struct {
 // weight, so that small weights are visible; page.js squares it.
 type picture struct {
 	Number int
-	URL    template.URL
+	URL    string
 	Alt    string
 }
 
@@ -110,7 +109,7 @@ func draw(w Weights, rows, columns []string) (picture, error) {
 	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&file, grey); err != nil {
 		return picture{}, err
 	}
-	return picture{URL: template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(file.Bytes()))}, nil
+	return picture{URL: "data:image/png;base64," + base64.StdEncoding.EncodeToString(file.Bytes())}, nil
 }
 
 // mean returns the mean of the heads' weights.

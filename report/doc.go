@@ -5,7 +5,8 @@
 // The package imports the standard library, internal/format, and train/runlog for the log of the
 // run. It is not safe for concurrent use.
 //
-//	page.go       Page, its facts and results; embeds page.html, page.css and page.js
+//	page.go       Page, its facts and results
+//	html.go       the elements of the page, with page.css and page.js
 //	curves.go     the charts of a run; chart.go lays out one chart, thin.go reduces its points
 //	compare.go    comparison of two runs
 //	samples.go    sample translations in the course of a run

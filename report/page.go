@@ -3,7 +3,6 @@ package report
 import (
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"maps"
 	"math"
@@ -15,23 +14,11 @@ import (
 	"tfm/train/runlog"
 )
 
-//go:embed page.html
-var pageHTML string
-
 //go:embed page.css
 var pageCSS string
 
 //go:embed page.js
 var pageJS string
-
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"figure":     func(n runlog.Number) string { return figure(float64(n)) },
-	"perplexity": func(n runlog.Number) string { return figure(math.Exp(float64(n))) },
-	"percent":    func(n runlog.Number) string { return known("%.1f %%", 100*n) },
-	"bleu":       func(n runlog.Number) string { return known("%.2f", n) },
-	"duration":   func(n runlog.Number) string { return duration(float64(n)) },
-	"count":      format.Thousands[int],
-}).Parse(pageHTML))
 
 // known formats n, or a NaN as a dash.
 func known(format string, n runlog.Number) string {
@@ -52,11 +39,9 @@ type Page struct {
 	Generator string     // the program and its version
 }
 
-// view is the data of page.html.
+// view is the data of the page.
 type view struct {
 	Page
-	CSS     template.CSS
-	JS      template.JS
 	Data    data
 	Facts   []fact
 	Results []fact
@@ -87,7 +72,7 @@ type sentenceMaps struct {
 
 // Write writes the page to w. It fails if a Sentence has fewer weights than tokens.
 func (p Page) Write(w io.Writer) error {
-	v := view{Page: p, CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Charts: curves(p.Run), Histories: histories(p.Run)}
+	v := view{Page: p, Charts: curves(p.Run), Histories: histories(p.Run)}
 	v.Facts, v.Results, v.Settings = facts(p.Run), results(p.Run), settings(p.Run)
 	for _, o := range p.Others {
 		v.Comparisons = append(v.Comparisons, compare(p.Run, p.Name, o))
@@ -108,7 +93,9 @@ func (p Page) Write(w io.Writer) error {
 	}
 	v.Data.Elapsed = steps(p.Run, func(s runlog.Step) runlog.Number { return s.Elapsed }).sample(buckets)
 	v.Rows = evenly(p.Run.Steps, 25)
-	return page.Execute(w, v)
+	out := htmlWriter{w: w}
+	out.page(&v)
+	return out.err
 }
 
 // facts describes the model, the data, the machine and the course of a run.

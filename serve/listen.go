@@ -35,7 +35,10 @@ func transferLimit(n int) time.Duration {
 // times; the limits of requests are those of ServeHTTP. With Options.TLSCert connections are
 // encrypted.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
 	h := &http.Server{
+		Protocols:         &protocols,
 		Handler:           s,
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,

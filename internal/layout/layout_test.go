@@ -144,6 +144,9 @@ func imports(t *testing.T) map[string][]string {
 			if err != nil {
 				return err
 			}
+			if strings.HasSuffix(imported, "/template") {
+				t.Errorf("%s imports %s, which makes the linker keep all exported methods", name, imported)
+			}
 			if own, ok := strings.CutPrefix(imported, "tfm/"); ok {
 				found[name] = append(found[name], own)
 			} else if strings.Contains(strings.Split(imported, "/")[0], ".") {
