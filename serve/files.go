@@ -94,7 +94,7 @@ func translateFile(c *call) (any, error) {
 	}
 	var out bytes.Buffer
 	err = c.run(j, nil, func() error {
-		return c.translateDocument(&out, target, func(texts []markup.Text) ([]markup.Text, error) { return c.markedBy(j, texts) })
+		return c.translateDocument(&out, p.source, p.target, func(texts []markup.Text) ([]markup.Text, error) { return c.markedBy(j, texts) })
 	})
 	if err != nil {
 		return nil, err
@@ -112,9 +112,9 @@ func translateFile(c *call) (any, error) {
 
 // translateDocument writes the uploaded document with what f returns for its texts. Errors of the
 // document are those of a request.
-func (c *call) translateDocument(w *bytes.Buffer, target string, f document.Func) error {
+func (c *call) translateDocument(w *bytes.Buffer, source, target string, f document.Func) error {
 	var failed error // of f
-	err := document.Translate(w, c.file.name, bytes.NewReader(c.file.data), int64(len(c.file.data)), document.Options{To: target},
+	err := document.Translate(w, c.file.name, bytes.NewReader(c.file.data), int64(len(c.file.data)), document.Options{From: source, To: target},
 		func(texts []markup.Text) (out []markup.Text, err error) {
 			out, failed = f(texts)
 			return out, failed
@@ -131,7 +131,7 @@ var enough = errors.New("enough text")
 // detectFile returns the language of the uploaded document, by its first group of texts.
 func (c *call) detectFile() (string, error) {
 	var b strings.Builder
-	err := c.translateDocument(new(bytes.Buffer), "", func(texts []markup.Text) ([]markup.Text, error) {
+	err := c.translateDocument(new(bytes.Buffer), "", "", func(texts []markup.Text) ([]markup.Text, error) {
 		for _, t := range texts {
 			b.WriteString(t.Plain + "\n")
 		}

@@ -24,6 +24,14 @@ func TestTranslateDocuments(t *testing.T) {
 		t.Errorf("answered %q, want %q", got, want)
 	}
 
+	glossary := write(t, "terms.tsv", "cat\tKatze\nbig\tgroß\n")
+	for name, document := range map[string]string{"page": html, "strings.json": json} {
+		got := mustRun(t, "", "translate", "-model", m, "-glossary", glossary, "-file", write(t, name, document)).stdout
+		if strings.Count(got, "Katze") != 1 || strings.Count(got, "groß") != 1 {
+			t.Errorf("%s: %q, want both terms once", name, got)
+		}
+	}
+
 	dir := t.TempDir()
 	values := write(t, "strings.json", json)
 	mustRun(t, "", "translate", "-model", m, "-file", page, values, "-o", dir)

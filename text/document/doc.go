@@ -6,7 +6,8 @@
 //	editor.go    a text file as it is copied with translations in the place of texts
 //	group.go     groups of texts, in the form in which they are translated
 //	elements.go  inline elements: from bytes to spans and back
-//	encoding.go  text files in UTF-8 and UTF-16
+//	encoding.go  text files in UTF-8, UTF-16 and others
+//	codepage.go  the encodings of Windows by language
 //	xml.go       XML as tokens with their bytes
 //	tags.go      tags in strings and subtitles
 //	passage.go   plain text as passages: lines, or several wrapped ones as one

@@ -21,6 +21,10 @@ type Options struct {
 	// are written where a format names its languages. "" is unknown.
 	From, To string
 
+	// Warn, if not nil, is called with what a reader of the translation should know: an encoding
+	// that was guessed from From.
+	Warn func(message string)
+
 	// Review marks translations as not reviewed, in formats that can: "fuzzy" in po files,
 	// needs-review-translation in XLIFF.
 	Review bool

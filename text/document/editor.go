@@ -32,11 +32,16 @@ type edit struct {
 	write func([]markup.Text) (string, error)
 }
 
-// textFile returns the translate function of a format that is one text file. translate passes the
-// texts of e.src to e in order.
+// textFile returns the translate function of a format that is one text file in Unicode. translate
+// passes the texts of e.src to e in order.
 func textFile(translate func(e *editor) error) func(*document) error {
+	return textFileIn(noOther, translate)
+}
+
+// textFileIn is textFile for a format with another encoding too.
+func textFileIn(other encoding, translate func(e *editor) error) func(*document) error {
 	return func(d *document) error {
-		src, w, err := decode(d, false)
+		src, w, err := decode(d, other)
 		if err != nil {
 			return err
 		}
@@ -104,5 +109,5 @@ func (e *editor) flush() error {
 
 // errorf returns an error at a byte of src, as its line.
 func (e *editor) errorf(at int, format string, a ...any) error {
-	return fmt.Errorf("%s:%d: %s", e.name, 1+strings.Count(e.src[:at], "\n"), fmt.Sprintf(format, a...))
+	return fmt.Errorf("%s:%d: %s", e.name, line(e.src, at), fmt.Sprintf(format, a...))
 }

@@ -16,10 +16,20 @@ const (
 	bomBE = "\xfe\xff"
 )
 
+// encoding is the encoding of files that are not in Unicode.
+type encoding int
+
+const (
+	noOther    encoding = iota
+	latin1              // ISO 8859-1
+	ofLanguage          // see codePageOf
+)
+
 // decode returns the text of d in UTF-8 without a byte order mark, and a writer that converts UTF-8
 // to the encoding of d. The mark is already written to it. With latin1, text that is invalid
-// UTF-8 is ISO 8859-1.
-func decode(d *document, latin1 bool) (string, io.Writer, error) {
+// UTF-8 is ISO 8859-1. With ofLanguage it is in the code page of the document's language, and the
+// writer writes UTF-8.
+func decode(d *document, other encoding) (string, io.Writer, error) {
 	raw := make([]byte, d.size)
 	if _, err := d.in.ReadAt(raw, 0); err != nil && err != io.EOF {
 		return "", nil, fmt.Errorf("%s: %w", d.name, err)
@@ -33,18 +43,28 @@ func decode(d *document, latin1 bool) (string, io.Writer, error) {
 			return "", nil, fmt.Errorf("%s: %w", d.name, err)
 		}
 	}
-	if i := invalidText(src); i >= 0 && src[i] != 0 && latin1 {
+	page := codePageOf(d.From)
+	if i := invalidText(src); i >= 0 && src[i] != 0 && other == latin1 {
 		runes := make([]rune, len(src))
 		for i := range len(src) {
 			runes[i] = rune(src[i])
 		}
 		src, w = string(runes), latin1Writer{w}
+	} else if i >= 0 && src[i] != 0 && other == ofLanguage && page != nil {
+		s, ok := page.decode(src)
+		if !ok {
+			return "", nil, fmt.Errorf("%s:%d: invalid UTF-8, and invalid %s; convert it to UTF-8, for example with iconv", d.name, line(src, i), page.name)
+		}
+		src = s
+		if d.Warn != nil {
+			d.Warn(fmt.Sprintf("%s: invalid UTF-8, so it was read as %s, because its language is %s; the translation is in UTF-8", d.name, page.name, d.From))
+		}
 	} else if i >= 0 {
 		what := "invalid UTF-8; convert it to UTF-8, for example with iconv"
 		if src[i] == 0 {
 			what = "found a zero byte, expected text"
 		}
-		return "", nil, fmt.Errorf("%s:%d: %s", d.name, 1+strings.Count(src[:i], "\n"), what)
+		return "", nil, fmt.Errorf("%s:%d: %s", d.name, line(src, i), what)
 	}
 	if s, found := strings.CutPrefix(src, bom); found {
 		_, err := io.WriteString(w, bom)
@@ -52,6 +72,9 @@ func decode(d *document, latin1 bool) (string, io.Writer, error) {
 	}
 	return src, w, nil
 }
+
+// line returns the number of the line of byte i.
+func line(s string, i int) int { return 1 + strings.Count(s[:i], "\n") }
 
 // invalidText returns the index of the first byte that text in UTF-8 does not have, or -1.
 func invalidText(s string) int {

@@ -28,7 +28,7 @@ func translateMarkup(d *document, read func(string) (*markup.Document, error)) e
 	src, w := string(raw), d.w
 	if byteOrder(src) != nil {
 		var err error
-		if src, w, err = decode(d, false); err != nil {
+		if src, w, err = decode(d, noOther); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ var argument = regexp.MustCompile(`\{\d`)
 // translatePropertiesFile translates the values of Java's properties, as java.util.Properties reads
 // them: in UTF-8, or if that is invalid in ISO 8859-1.
 func translatePropertiesFile(d *document) error {
-	src, w, err := decode(d, true)
+	src, w, err := decode(d, latin1)
 	if err != nil {
 		return err
 	}

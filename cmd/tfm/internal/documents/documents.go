@@ -183,6 +183,9 @@ func writeDevice(path string, write func(io.Writer) error) error {
 // translate writes the translation of a document by f.
 func (j *Job) translate(w io.Writer, s source, f document.Func) error {
 	o := document.Options{Format: j.Format, From: j.From, To: j.To, Review: j.Review}
+	if w == io.Discard { // the first pass
+		o.Warn = func(s string) { j.screen.Line("tfm: %s", s) }
+	}
 	if j.Bilingual {
 		o.Bilingual = "tsv"
 		if e := strings.ToLower(filepath.Ext(j.Out)); e == ".xlf" || e == ".xliff" {
