@@ -53,7 +53,7 @@ func (s *Server) limitBody(w http.ResponseWriter, r *http.Request) (release func
 	}
 	b := &limitedBody{ReadCloser: r.Body, all: &s.bodies, limit: limit}
 	r.Body = b
-	http.NewResponseController(w).SetReadDeadline(time.Now().Add(transferLimit(int(min(max(r.ContentLength, 0), limit)))))
+	http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.times.limit(int(min(max(r.ContentLength, 0), limit)))))
 	return b.release
 }
 

@@ -35,8 +35,7 @@ func (s *Server) handler(route string, h func(*call) (any, error)) http.Handler 
 		c.catalog, keys, done = s.use()
 		defer done()
 		status := http.StatusOK
-		err := c.prepare(keys)
-		bodyRead(w)
+		err := c.prepare(w, keys)
 		var answer any
 		if err == nil {
 			answer, err = h(c)
@@ -69,10 +68,12 @@ func (s *Server) handler(route string, h func(*call) (any, error)) http.Handler 
 }
 
 // prepare reads the parameters and checks the key.
-func (c *call) prepare(keys *Keys) (err error) {
+func (c *call) prepare(w http.ResponseWriter, keys *Keys) (err error) {
 	if c.params, err = readParams(c.request); err != nil {
+		w.Header().Set("Connection", "close") // the rest of the body is not read
 		return err
 	}
+	bodyRead(w)
 	if c.caller = c.address(c.request); keys != nil {
 		return c.checkKey(keys)
 	}

@@ -12,23 +12,26 @@ import (
 	"time"
 )
 
-// Limits of the time of connections. A client that sends or reads more slowly is cut off.
 const (
-	headerTime   = 10 * time.Second
-	idleTime     = 2 * time.Minute
-	transferTime = 30 * time.Second // of a body, beside its size at the least speed
-	minSpeed     = 32 << 10         // bytes a second
-	maxHeader    = 64 << 10         // bytes
-
-	// graceTime is the time for which a server that ends accepts connections, so that those that
-	// the system has accepted for it are answered.
-	graceTime = time.Second
+	minSpeed  = 32 << 10 // bytes a second of a body or an answer
+	maxHeader = 64 << 10 // bytes
 )
 
-// transferLimit returns the time limit of n bytes.
-func transferLimit(n int) time.Duration {
-	return transferTime + time.Duration(n)*time.Second/minSpeed
+// times are the limits of the times of connections. A client that takes longer is cut off.
+type times struct {
+	header   time.Duration
+	idle     time.Duration // between requests
+	transfer time.Duration // of a body or an answer, beside its size at minSpeed
+
+	// grace is the time for which a server that ends accepts connections, so that those that the
+	// system has accepted for it are answered.
+	grace time.Duration
 }
+
+var defaultTimes = times{10 * time.Second, 2 * time.Minute, 30 * time.Second, time.Second}
+
+// limit returns the time limit of a transfer of n bytes.
+func (t times) limit(n int) time.Duration { return t.transfer + time.Duration(n)*time.Second/minSpeed }
 
 // Serve answers the requests of connections of l until ctx ends. Then /ready answers 503, and Serve
 // returns when the requests in progress have been answered. It limits connections, headers and
@@ -40,8 +43,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
 		Protocols:         &protocols,
 		Handler:           s,
-		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       idleTime,
+		ReadHeaderTimeout: s.times.header,
+		IdleTimeout:       s.times.idle,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          log.New(io.Discard, "", 0), // its lines have addresses
 		TLSConfig:         &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.certificate.Load(), nil }},
@@ -61,7 +64,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
-	time.Sleep(graceTime)
+	time.Sleep(s.times.grace)
 	if err := h.Shutdown(context.Background()); err != nil {
 		return err
 	}
@@ -101,14 +104,11 @@ func (c *limitedConn) Close() error {
 type timedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
-}
-
-func newTimedWriter(w http.ResponseWriter) *timedWriter {
-	return &timedWriter{w, http.NewResponseController(w)}
+	times   times
 }
 
 func (w *timedWriter) Write(b []byte) (int, error) {
-	w.control.SetWriteDeadline(time.Now().Add(transferLimit(len(b))))
+	w.control.SetWriteDeadline(time.Now().Add(w.times.limit(len(b))))
 	return w.ResponseWriter.Write(b)
 }
 

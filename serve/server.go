@@ -54,6 +54,7 @@ type Server struct {
 	metrics  metrics
 	files    files
 	bodies   bodies
+	times    times
 
 	suggestions suggestions
 	certificate atomic.Pointer[tls.Certificate]
@@ -82,7 +83,7 @@ func New(o Options) (*Server, error) {
 	o.MaxAlternates = cmp.Or(o.MaxAlternates, 16)
 	o.MaxConnections = cmp.Or(o.MaxConnections, 4096)
 	o.Prefix = strings.TrimSuffix(o.Prefix, "/")
-	s := &Server{options: o, schedule: newScheduler(o.MaxWait, maxRunning, maxDocuments)}
+	s := &Server{options: o, times: defaultTimes, schedule: newScheduler(o.MaxWait, maxRunning, maxDocuments)}
 	if err := s.Reload(); err != nil {
 		return nil, err
 	}
@@ -217,7 +218,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r2 := r.Clone(r.Context())
 	r2.URL.Path, r2.URL.RawPath = "/"+strings.Trim(path, "/"), ""
 	defer s.limitBody(w, r2)()
-	s.mux.ServeHTTP(newTimedWriter(w), r2)
+	s.mux.ServeHTTP(&timedWriter{w, http.NewResponseController(w), s.times}, r2)
 }
 
 // maxCharacters returns the largest limit of the characters of a request.

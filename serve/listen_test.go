@@ -1,0 +1,249 @@
+package serve_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tfm/serve"
+)
+
+// listen serves a model from en to de on a port and returns its address, the server and a function
+// that ends it and waits.
+func listen(t *testing.T, o serve.Options) (address string, s *serve.Server, end func()) {
+	t.Helper()
+	o.Models = []string{random(t, t.TempDir(), "en", "de", 1)}
+	s, err := serve.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SetTimes(300*time.Millisecond, 300*time.Millisecond)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- s.Serve(ctx, l) }()
+	end = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		s.Close()
+	})
+	t.Cleanup(end)
+	return "http://" + l.Addr().String(), s, end
+}
+
+// isCut reports whether the server closes a connection that sends no more than s, with or without
+// an answer.
+func isCut(t *testing.T, address, s string) (answer string, cut bool) {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, s)
+	c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	data, err := io.ReadAll(c)
+	return string(data), err == nil || !os.IsTimeout(err)
+}
+
+// Headers and bodies that come slowly or are too large end their connection, and others are
+// answered meanwhile.
+func TestSlowClients(t *testing.T) {
+	address, _, _ := listen(t, serve.Options{})
+	var waiting sync.WaitGroup
+	for name, s := range map[string]string{
+		"header":       "POST /translate HTTP/1.1\r\nHost: localhost\r\nX: ",
+		"body":         "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"q\": ",
+		"large header": "GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 1<<20),
+		"large body":   "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n" + strings.Repeat("x", 8<<20),
+	} {
+		waiting.Go(func() {
+			if answer, cut := isCut(t, address, s); !cut || strings.HasPrefix(answer, "HTTP/1.1 200") {
+				t.Errorf("%s: the connection stays, %q", name, answer)
+			}
+		})
+	}
+	if status, _ := send(t, request("GET", address+"/health", "", "")); status != 200 {
+		t.Errorf("status %d beside slow clients", status)
+	}
+	waiting.Wait()
+}
+
+// No more connections are accepted than MaxConnections.
+func TestMaxConnections(t *testing.T) {
+	address, s, _ := listen(t, serve.Options{MaxConnections: 2})
+	s.SetTimes(time.Minute, time.Minute)
+	var open []net.Conn
+	for range 2 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		open = append(open, c)
+		fmt.Fprint(c, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || line != "HTTP/1.1 200 OK\r\n" {
+			t.Fatalf("%q, %v", line, err)
+		}
+	}
+	answered := make(chan bool)
+	go func() {
+		status, _ := send(t, request("GET", address+"/health", "", ""))
+		answered <- status == 200
+	}()
+	select {
+	case <-answered:
+		t.Error("a third connection is answered")
+	case <-time.After(200 * time.Millisecond):
+	}
+	open[0].Close()
+	if !<-answered {
+		t.Error("no answer after a connection has closed")
+	}
+}
+
+// Requests in progress are answered after the end, when /ready says so.
+func TestEnd(t *testing.T) {
+	address, _, end := listen(t, serve.Options{})
+	const n = 30
+	statuses := make(chan int, n)
+	for range n {
+		go func() {
+			status, _ := send(t, request("POST", address+"/translate", jsonObject, `{"q": "the red dog runs.", "source": "en", "target": "de"}`))
+			statuses <- status
+		}()
+	}
+	statuses <- <-statuses // one is answered, so that others are in progress
+	end()
+	for range n {
+		if status := <-statuses; status != 200 {
+			t.Errorf("status %d", status)
+		}
+	}
+	if _, err := http.Get(address + "/ready"); err == nil {
+		t.Error("answered after the end")
+	}
+}
+
+// upload returns a request with a file.
+func upload(url, name, content string) *http.Request {
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	w.WriteField("source", "en")
+	w.WriteField("target", "de")
+	part, _ := w.CreateFormFile("file", name)
+	io.WriteString(part, content)
+	w.Close()
+	return request("POST", url, w.FormDataContentType(), body.String())
+}
+
+// Files are translated, have an absolute address, and their names cannot leave it.
+func TestFiles(t *testing.T) {
+	h, dir := newServer(t, serve.Options{MaxBody: 2000})
+	status, answer := send(t, upload(h.URL+"/translate_file", "../../etc/a\r\nX: b.txt", "the red dog runs.\n"))
+	url, _ := answer["translatedFileUrl"].(string)
+	if status != 200 || !strings.HasPrefix(url, h.URL+"/download_file/") {
+		t.Fatalf("status %d, %v", status, answer)
+	}
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if want := want(t, filepath.Join(dir, "en-de.safetensors"), "the red dog runs.") + "\n"; err != nil || string(data) != want {
+		t.Errorf("the file has %q, %v, want %q", data, err, want)
+	}
+	if d := response.Header.Get("Content-Disposition"); !strings.HasPrefix(d, "attachment") || strings.ContainsAny(d, "/\\\r\n") || response.Header.Get("X") != "" {
+		t.Errorf("Content-Disposition %q", d)
+	}
+	for path, want := range map[string]int{"/download_file/x": 404, "/download_file/..%2f..%2fetc%2fpasswd": 404, "/page/..%2f..%2fserver.go": 404, "/download_file/": 404} {
+		if status, _ := send(t, request("GET", h.URL+path, "", "")); status != want {
+			t.Errorf("%s: status %d, want %d", path, status, want)
+		}
+	}
+	if status, answer := send(t, upload(h.URL+"/translate_file", "a.pdf", "%PDF-1.4")); status != 400 {
+		t.Errorf("PDF: status %d, %v", status, answer)
+	}
+	if status, answer := send(t, upload(h.URL+"/translate_file", "a.txt", strings.Repeat("x ", 2000))); status != 413 {
+		t.Errorf("large file: status %d, %v", status, answer)
+	}
+}
+
+// A glossary is chosen by its name, and suggestions become lines of a file.
+func TestGlossariesAndSuggestions(t *testing.T) {
+	dir := t.TempDir()
+	terms := filepath.Join(dir, "animals.tsv")
+	if err := os.WriteFile(terms, []byte("dog\tWauwau\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, _ := newServer(t, serve.Options{Glossaries: []string{terms}, Suggestions: dir})
+	post := func(path, body string) (int, map[string]any) {
+		return send(t, request("POST", h.URL+path, jsonObject, body))
+	}
+	if _, answer := send(t, request("GET", h.URL+"/v1/glossaries", "", "")); fmt.Sprint(answer["glossaries"]) != "[animals]" {
+		t.Errorf("glossaries %v", answer)
+	}
+	status, answer := post("/translate", `{"q": "the red dog runs.", "source": "en", "target": "de", "glossary": "animals"}`)
+	if s, _ := answer["translatedText"].(string); status != 200 || strings.Count(s, "Wauwau") != 1 {
+		t.Errorf("status %d, %v, want the term once", status, answer)
+	}
+	status, answer = post("/translate", `{"q": "a", "source": "en", "target": "de", "glossary": "b"}`)
+	if status != 400 || answer["error"] != `Invalid request: found no glossary "b", expected one of animals` {
+		t.Errorf("status %d, %v", status, answer)
+	}
+	status, answer = post("/translate", `{"q": "a", "source": "en", "target": "fr", "glossary": "animals"}`)
+	if status != 400 || answer["error"] != `Invalid request: glossary "animals" needs a model from en to fr; texts go through de here` {
+		t.Errorf("status %d, %v", status, answer)
+	}
+	if status, answer := post("/suggest", `{"q": "a\tdog\nruns", "s": "ein Hund", "source": "en", "target": "de"}`); status != 200 || answer["success"] != true {
+		t.Errorf("suggest: status %d, %v", status, answer)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "en-de.tsv")); err != nil || string(data) != "a dog runs\tein Hund\n" {
+		t.Errorf("suggestions %q, %v", data, err)
+	}
+	if status, _ := post("/suggest", `{"q": "a", "s": "b", "source": "../x", "target": "de"}`); status != 400 {
+		t.Errorf("suggest for another language: status %d", status)
+	}
+}
+
+// Logs and metrics have no text, query, key or address.
+func TestSecrets(t *testing.T) {
+	var log bytes.Buffer
+	h, _ := newServer(t, serve.Options{Log: slog.New(slog.NewJSONHandler(&log, nil)), TrustProxy: nil})
+	for _, path := range []string{"/translate?api_key=SECRETkey&q=SECRETquery&source=en&target=SECRETlang", "/SECRETpath", "/download_file/SECRETid", "/translate?%53ECRET=%zz"} {
+		r := request("POST", h.URL+path, form, "q=SECRETtext")
+		r.Header.Set("X-Forwarded-For", "10.20.30.40")
+		r.Header.Set("Authorization", "Bearer SECRETheader")
+		r.Header.Set("User-Agent", "SECRETagent")
+		send(t, r)
+	}
+	response, err := http.Get(h.URL + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	metrics, _ := io.ReadAll(response.Body)
+	for name, s := range map[string]string{"log": log.String(), "metrics": string(metrics)} {
+		if strings.Contains(s, "SECRET") || strings.Contains(s, "10.20.30.40") || strings.Contains(s, "127.0.0.1") || s == "" {
+			t.Errorf("%s: %s", name, s)
+		}
+	}
+}
