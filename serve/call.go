@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -43,7 +44,8 @@ func (s *Server) handler(route string, h func(*call) (any, error)) http.Handler 
 		write, streams := answer.(events)
 		switch {
 		case err != nil:
-			writeError(w, err)
+			e := errorStatus(err)
+			writeErrorAs(w, e, c.errorBody(e))
 		case streams:
 			err = write(w)
 		default:
@@ -65,6 +67,17 @@ func (s *Server) handler(route string, h func(*call) (any, error)) http.Handler 
 			s.options.Log.LogAttrs(c.ctx, slog.LevelInfo, "request", attrs...)
 		}
 	})
+}
+
+// errorBody returns the body of an error in the interface of the request.
+func (c *call) errorBody(e *statusError) map[string]any {
+	switch {
+	case strings.HasPrefix(c.request.URL.Path, "/v2/"):
+		return map[string]any{"message": e.message} // DeepL
+	case c.params != nil && c.request.URL.Path == "/translate" && c.isDeepLX():
+		return map[string]any{"code": e.status, "message": e.message}
+	}
+	return map[string]any{"error": e.message}
 }
 
 // prepare reads the parameters and checks the key.

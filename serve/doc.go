@@ -21,7 +21,7 @@
 // (documents), suggest.go (suggested translations), detect.go (languages of texts), work.go
 // (translations), schedule.go (whose text is next), catalog.go (models and pairs of languages),
 // glossaries.go (glossaries by name), names.go (of languages), respond.go (answers and errors),
-// metrics.go (for Prometheus), page.go (the page in a browser).
+// metrics.go (for Prometheus), spec.go (OpenAPI), page.go (the page in a browser).
 //
 // # Terms
 //

@@ -20,11 +20,14 @@ func translateShared(c *call) (any, error) {
 	if c.has("text_list") {
 		return translateImmersive(c)
 	}
-	if !c.has("q") && c.has("text") {
+	if c.isDeepLX() {
 		return translateDeepLX(c)
 	}
 	return translateLibre(c)
 }
+
+// isDeepLX reports whether a request of /translate is one of DeepLX.
+func (c *call) isDeepLX() bool { return !c.has("q") && c.has("text") }
 
 // libreAnswer is the answer of LibreTranslate. Each field is a list if the request has one.
 type libreAnswer struct {

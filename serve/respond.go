@@ -53,8 +53,13 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 // writeError writes an error as {"error": message}.
 func writeError(w http.ResponseWriter, err error) {
 	e := errorStatus(err)
+	writeErrorAs(w, e, map[string]any{"error": e.message})
+}
+
+// writeErrorAs writes an error with another body.
+func writeErrorAs(w http.ResponseWriter, e *statusError, body map[string]any) {
 	if e.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((e.retryAfter+time.Second-1)/time.Second)))
 	}
-	writeJSON(w, e.status, map[string]string{"error": e.message})
+	writeJSON(w, e.status, body)
 }

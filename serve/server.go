@@ -154,10 +154,9 @@ func (s *Server) routes() {
 		s.mux.Handle(pattern, s.handler(path, h))
 	}
 	open := func(pattern string, h http.HandlerFunc) { s.mux.Handle(pattern, h) }
-	for _, method := range []string{"GET", "POST"} {
-		handle(method+" /translate", translateShared)
-		handle(method+" /detect", detectLibre)
-	}
+	handle("GET /translate", translateShared)
+	handle("POST /translate", translateShared)
+	handle("POST /detect", detectLibre)
 	handle("POST /v1/translate", translateV1)
 	handle("POST /v2/translate", translateDeepL)
 	handle("POST /translate_file", translateFile)
@@ -175,9 +174,26 @@ func (s *Server) routes() {
 	open("GET /metrics", s.serveMetrics)
 	open("GET /{$}", servePage)
 	open("GET /page/", servePage)
-	open("/", func(w http.ResponseWriter, r *http.Request) {
+	open("GET /spec", s.serveSpec)
+	open("/", s.noRoute)
+}
+
+// noRoute answers requests of unknown paths, and of known ones with another method.
+func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := s.mux.Handler(other); pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	if allowed == nil {
 		writeError(w, &statusError{status: http.StatusNotFound, message: "Not found"})
-	})
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	writeError(w, &statusError{status: http.StatusMethodNotAllowed, message: "Method not allowed"})
 }
 
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {

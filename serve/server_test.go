@@ -224,6 +224,12 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: status %d, %v, want %q", body, status, answer, expected)
 		}
 	}
+	for path, field := range map[string]string{"/v2/translate": "message", "/translate": "code"} {
+		status, answer := send(t, request("POST", h.URL+path, jsonObject, `{"text": "a", "target_lang": "zz"}`))
+		if status != 400 || answer["message"] != "zz is not supported" || answer[field] == nil || answer["error"] != nil {
+			t.Errorf("%s: status %d, %v, want a message", path, status, answer)
+		}
+	}
 	if status, _ := send(t, request("POST", h.URL+"/nothing", jsonObject, "{}")); status != 404 {
 		t.Errorf("unknown path: status %d", status)
 	}
@@ -278,6 +284,29 @@ func TestOrigins(t *testing.T) {
 		}
 		if status, answer := send(t, r); status != c.status {
 			t.Errorf("host %q, origin %q: status %d, %v, want %d", c.host, c.origin, status, answer, c.status)
+		}
+	}
+}
+
+// /spec has the routes, each of them with its methods only.
+func TestSpec(t *testing.T) {
+	h, _ := newServer(t, serve.Options{})
+	status, answer := send(t, request("GET", h.URL+"/spec", "", ""))
+	paths, _ := answer["paths"].(map[string]any)
+	if status != 200 || len(paths) < 15 {
+		t.Fatalf("status %d, %d paths", status, len(paths))
+	}
+	for path, operations := range paths {
+		for _, method := range []string{"GET", "POST"} {
+			response, err := http.DefaultClient.Do(request(method, h.URL+path, "", ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			_, documented := operations.(map[string]any)[strings.ToLower(method)]
+			if refused := response.StatusCode == 405; refused == documented {
+				t.Errorf("%s %s: status %d, documented %v", method, path, response.StatusCode, documented)
+			}
 		}
 	}
 }
