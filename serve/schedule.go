@@ -243,7 +243,7 @@ func (m *meter) add(work int, now time.Time, isFull, isLast bool) {
 	case m.speed == 0:
 		m.speed = speed
 	case m.allFull:
-		m.speed += meterShare * (speed - m.speed)
+		m.speed += float64(meterShare * (speed - m.speed))
 	default:
 		m.speed = max(m.speed, speed)
 	}

@@ -85,7 +85,7 @@ func (p *poFile) entries(f func(poEntry) error) error {
 				m, comments = poEntry{}, -1
 				continue
 			}
-			if comments < 0 {
+			if comments < 0 && last == nil { // not one within a message
 				comments = l.Start
 			}
 			if strings.HasPrefix(line, "#,") {

@@ -30,7 +30,7 @@ func translateTMX(e *editor) error {
 	source := e.From
 	var unit []tmxVariant
 	var tuv *tmxVariant
-	inSegment := false
+	depth := 0 // of open elements from seg on
 	for t, err := range e.xml() {
 		if err != nil {
 			return err
@@ -40,7 +40,8 @@ func translateTMX(e *editor) error {
 			token = token.Copy()
 			t.Token = token
 			switch name := token.Name.Local; {
-			case inSegment:
+			case depth > 0:
+				depth++
 			case name == "header" && source == "":
 				source = attribute(token, "srclang")
 			case name == "tu":
@@ -48,30 +49,27 @@ func translateTMX(e *editor) error {
 			case name == "tuv":
 				unit = append(unit, tmxVariant{start: t.start, language: cmp.Or(attribute(token, "xml:lang"), attribute(token, "lang"))})
 				tuv = &unit[len(unit)-1]
-			case name == "seg" && tuv != nil:
-				inSegment = true
+			case name == "seg" && tuv != nil && tuv.segment == nil:
+				depth = 1
 			}
 		case xml.CharData:
 			t.Token = token.Copy()
 		}
-		if inSegment {
+		if depth > 0 {
 			tuv.segment = append(tuv.segment, t)
 		}
-		if token, isEnd := t.Token.(xml.EndElement); isEnd {
-			switch token.Name.Local {
-			case "seg":
-				inSegment = false
-			case "tuv":
-				if tuv != nil {
-					tuv.end = t.end
-				}
-				tuv = nil
-			case "tu":
-				if err := e.tmxUnit(unit, source); err != nil {
-					return err
-				}
-				unit = nil
+		token, isEnd := t.Token.(xml.EndElement)
+		switch {
+		case !isEnd:
+		case depth > 0:
+			depth--
+		case token.Name.Local == "tuv" && tuv != nil:
+			tuv.end, tuv = t.end, nil
+		case token.Name.Local == "tu":
+			if err := e.tmxUnit(unit, source); err != nil {
+				return err
 			}
+			unit, tuv = nil, nil
 		}
 	}
 	return nil
