@@ -2,7 +2,7 @@ package serve
 
 import "time"
 
-// SetTimes sets short time limits of connections, for tests.
-func (s *Server) SetTimes(header, transfer time.Duration) {
-	s.times.header, s.times.transfer, s.times.grace = header, transfer, 10*time.Millisecond
+// SetTimes sets the time limit of headers and bodies, before Serve.
+func (s *Server) SetTimes(limit time.Duration) {
+	s.times.header, s.times.transfer, s.times.grace = limit, limit, time.Second/2
 }

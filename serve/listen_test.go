@@ -20,16 +20,16 @@ import (
 	"tfm/serve"
 )
 
-// listen serves a model from en to de on a port and returns its address, the server and a function
-// that ends it and waits.
-func listen(t *testing.T, o serve.Options) (address string, s *serve.Server, end func()) {
+// listen serves a model from en to de on a port, with a limit of the times of headers and bodies.
+// It returns the address, and a function that ends the server and waits.
+func listen(t *testing.T, limit time.Duration, o serve.Options) (address string, end func()) {
 	t.Helper()
 	o.Models = []string{random(t, t.TempDir(), "en", "de", 1)}
 	s, err := serve.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.SetTimes(300*time.Millisecond, 300*time.Millisecond)
+	s.SetTimes(limit)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func listen(t *testing.T, o serve.Options) (address string, s *serve.Server, end
 		s.Close()
 	})
 	t.Cleanup(end)
-	return "http://" + l.Addr().String(), s, end
+	return "http://" + l.Addr().String(), end
 }
 
 // isCut reports whether the server closes a connection that sends no more than s, with or without
@@ -66,7 +66,7 @@ func isCut(t *testing.T, address, s string) (answer string, cut bool) {
 // Headers and bodies that come slowly or are too large end their connection, and others are
 // answered meanwhile.
 func TestSlowClients(t *testing.T) {
-	address, _, _ := listen(t, serve.Options{})
+	address, _ := listen(t, 300*time.Millisecond, serve.Options{})
 	var waiting sync.WaitGroup
 	for name, s := range map[string]string{
 		"header":       "POST /translate HTTP/1.1\r\nHost: localhost\r\nX: ",
@@ -88,8 +88,7 @@ func TestSlowClients(t *testing.T) {
 
 // No more connections are accepted than MaxConnections.
 func TestMaxConnections(t *testing.T) {
-	address, s, _ := listen(t, serve.Options{MaxConnections: 2})
-	s.SetTimes(time.Minute, time.Minute)
+	address, _ := listen(t, time.Minute, serve.Options{MaxConnections: 2})
 	var open []net.Conn
 	for range 2 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
@@ -121,13 +120,19 @@ func TestMaxConnections(t *testing.T) {
 
 // Requests in progress are answered after the end, when /ready says so.
 func TestEnd(t *testing.T) {
-	address, _, end := listen(t, serve.Options{})
+	address, end := listen(t, time.Minute, serve.Options{})
 	const n = 30
 	statuses := make(chan int, n)
 	for range n {
 		go func() {
-			status, _ := send(t, request("POST", address+"/translate", jsonObject, `{"q": "the red dog runs.", "source": "en", "target": "de"}`))
-			statuses <- status
+			response, err := http.Post(address+"/translate", jsonObject, strings.NewReader(`{"q": "the red dog runs.", "source": "en", "target": "de"}`))
+			if err != nil {
+				t.Error(err)
+				statuses <- 0
+				return
+			}
+			response.Body.Close()
+			statuses <- response.StatusCode
 		}()
 	}
 	statuses <- <-statuses // one is answered, so that others are in progress

@@ -114,14 +114,14 @@ func (c *serving) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go handleSignals(serverSignals(), s, log, stop)
 	scheme := "http"
 	if c.options.TLSCert != "" {
 		scheme = "https"
 	}
 	fmt.Printf("Translating %s on %s://%s%s/\n", strings.Join(s.Pairs(), ", "), scheme, l.Addr(), strings.TrimSuffix(c.options.Prefix, "/"))
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go handleSignals(s, log, stop)
 	return s.Serve(ctx, l)
 }
 
@@ -135,15 +135,21 @@ func (c *serving) printKey() error {
 	return err
 }
 
-// handleSignals reads models, keys and glossaries again after SIGHUP, and calls stop after SIGINT
-// or SIGTERM. The next of these ends the program.
-func handleSignals(s *serve.Server, log *slog.Logger, stop func()) {
+// serverSignals returns the channel of the signals that a server handles. Those that the program
+// was started to ignore, as SIGHUP is by nohup, stay ignored.
+func serverSignals() chan os.Signal {
 	signals := make(chan os.Signal, 8)
 	for _, x := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(x) { // as SIGHUP is by nohup
+		if !signal.Ignored(x) {
 			signal.Notify(signals, x)
 		}
 	}
+	return signals
+}
+
+// handleSignals reads models, keys and glossaries again after SIGHUP, and calls stop after SIGINT
+// or SIGTERM. The next of these ends the program.
+func handleSignals(signals chan os.Signal, s *serve.Server, log *slog.Logger, stop func()) {
 	for x := range signals {
 		if x != syscall.SIGHUP {
 			signal.Stop(signals)

@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -34,6 +36,7 @@ var notRun = map[string]string{
 	"unzip":                       "the test makes the file that it unpacks",
 	"export PATH":                 "changes the shell",
 	"cd ":                         "every document has one folder here",
+	"curl http://127.0.0.1:5000/": "a server runs alone here; package serve has this request",
 	"go get":                      "needs the network; mat.TestVendoring does it offline",
 	"go test":                     "would run this test; .ci/run runs it",
 	"TFM_PROMISE=":                "takes long; TestPromise runs a part",
@@ -66,6 +69,7 @@ var shortened = map[string][]string{
 		"-encoder-layers", "1", "-decoder-layers", "1", "-vocab-size", "300", "-max-len", "64", "-average", "0"},
 	"bench":    {"-quick", "-only", "machine"},
 	"hold-out": {"-valid", "10", "-test", "10"},
+	"serve":    {"-addr", "127.0.0.1:0"},
 }
 
 // asShortened is an environment variable that makes the test binary run the tfm that it names with
@@ -83,11 +87,29 @@ func runShortened(tfm string, args []string) int {
 	}
 	c := exec.Command(tfm, args...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := c.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+	run := c.Run
+	if len(args) > 0 && args[0] == "serve" && !slices.Contains(args, "-new-key") {
+		run = func() error { return runUntilReady(c) }
+	}
+	if err := run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return c.ProcessState.ExitCode()
+}
+
+// runUntilReady runs a server until it has written a line, and interrupts it.
+func runUntilReady(c *exec.Cmd) error {
+	c.Stdout = nil
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		return err
+	}
+	_, err = bufio.NewReader(out).ReadString('\n')
+	return cmp.Or(c.Process.Signal(os.Interrupt), c.Wait(), err)
 }
 
 // Every command in the documents runs, on small files of the names that it uses, and writes the
@@ -196,6 +218,7 @@ var inputs = map[string]func(i int) string{
 	"train.en": english, "val.en": english, "test.en": english, "some.en": english,
 	"train.de": german, "val.de": german, "test.de": german,
 	"hyp.de": german, "baseline.de": german, "new.de": english, "other.de": english,
+	"keys.txt":                        func(i int) string { return fmt.Sprintf("%064x key%d", i, i) },
 	"all.en":                          func(i int) string { return allEnglish[i] },
 	"all.de":                          func(i int) string { return allGerman[i] },
 	"pairs.tsv":                       func(i int) string { return english(i) + "\t" + german(i) },

@@ -174,7 +174,7 @@ func unquotePO(s string) (string, error) {
 	return strings.ToValidUTF8(b.String(), "\uFFFD"), nil
 }
 
-var poEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\a", `\a`, "\b", `\b`, "\f", `\f`, "\v", `\v`)
+var poEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\a", `\a`, "\b", `\b`, "\f", `\f`, "\v", `\v`, "\x00", `\000`)
 
 // quote returns a keyword with a string, which has a line for each of its own lines.
 func (p *poFile) quote(keyword, s string) string {
