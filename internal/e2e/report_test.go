@@ -37,7 +37,7 @@ func TestReportOfARun(t *testing.T) {
 	if n := strings.Count(page, "<img "); n != 3*3*(2+1) {
 		t.Errorf("%d attention maps", n)
 	}
-	mustHave(t, page, "<h1 dir=\"auto\">m</h1>", "Best validation BLEU", "1 &#43; 1 layers", "all steps are done", ">Loss<", ">BLEU<", ">Gradient norm<", "best, step", "▁the")
+	mustHave(t, page, "<h1 dir=\"auto\">m</h1>", "Best validation BLEU", "1 + 1 layers", "all steps are done", ">Loss<", ">BLEU<", ">Gradient norm<", "best, step", "▁the")
 	if !strings.Contains(o.stderr, "40 steps, 2 validations, attention maps of 3 sentences") || o.stdout != "" {
 		t.Errorf("said %q and %q", o.stdout, o.stderr)
 	}
