@@ -4,5 +4,5 @@ import "time"
 
 // SetTimes sets the time limit of headers and bodies, before Serve.
 func (s *Server) SetTimes(limit time.Duration) {
-	s.times.header, s.times.transfer, s.times.grace = limit, limit, time.Second/2
+	s.times.header, s.times.transfer, s.times.grace = limit, limit, 2*time.Second
 }

@@ -66,7 +66,7 @@ func isCut(t *testing.T, address, s string) (answer string, cut bool) {
 // Headers and bodies that come slowly or are too large end their connection, and others are
 // answered meanwhile.
 func TestSlowClients(t *testing.T) {
-	address, _ := listen(t, 300*time.Millisecond, serve.Options{})
+	address, _ := listen(t, 2*time.Second, serve.Options{})
 	var waiting sync.WaitGroup
 	for name, s := range map[string]string{
 		"header":       "POST /translate HTTP/1.1\r\nHost: localhost\r\nX: ",
