@@ -79,7 +79,7 @@ func run(t *testing.T, act func(ctx context.Context, args []string) error, args 
 func testProgram(act func(ctx context.Context, args []string) error) Program {
 	var program func() Program
 	program = func() Program {
-		return Program{Name: "prog", About: "prog does nothing.", Commands: []Command{
+		return Program{Name: "prog", Date: "2017-06-12", About: "prog does nothing.", Commands: []Command{
 			{
 				Name: "perform", Group: "Work",
 				Manual: Manual{"do it", "Usage:\n  prog perform [flags]\n\nExample:\n  prog perform -n 3", "A note.", "A detail."},
@@ -395,7 +395,7 @@ func TestCheckWritable(t *testing.T) {
 // A manual page is printed as written: a dot at the start of a line and a backslash are text.
 func TestManualPage(t *testing.T) {
 	code, page, _ := run(t, nil, "help", "-man", "perform")
-	const want = `.TH "PROG\-PERFORM" "1" "" "prog"
+	const want = `.TH "PROG\-PERFORM" 1 "2017-06-12" "prog"
 .SH "NAME"
 prog\-perform \- do it
 .SH "SYNOPSIS"

@@ -60,7 +60,9 @@ type manWriter struct{ strings.Builder }
 // manStart returns a page with its title and the section NAME.
 func (p Program) manStart(name, short string) *manWriter {
 	m := new(manWriter)
-	m.macro("TH", strings.ToUpper(name), "1", p.Date, strings.TrimSpace(p.Name+" "+p.Version))
+	version := strings.TrimSpace(p.Name + " " + p.Version)
+	// mandoc reads only dates without escapes.
+	fmt.Fprintf(m, ".TH \"%s\" 1 \"%s\" \"%s\"\n", roff(strings.ToUpper(name)), p.Date, roff(version))
 	m.section("NAME")
 	fmt.Fprintf(m, "%s \\- %s\n", roff(name), roff(short))
 	return m
