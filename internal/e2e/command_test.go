@@ -100,6 +100,16 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"lesson", "-steps", "0"}, []string{"-steps is 0", "1 or more", "run 'tfm help lesson'"}},
 		{[]string{"lesson", "-threads", "0"}, []string{`-threads is 0`, "1 to 4096"}},
 		{[]string{"lesson", "3"}, []string{`unexpected argument "3"`}},
+		{[]string{"serve"}, []string{"found no model: name a model file, or a folder of them"}},
+		{[]string{"serve", "-addr", "5000", m}, []string{`-addr is "5000"`, "such as 127.0.0.1:5000"}},
+		{[]string{"serve", "-addr", ":5000", m}, []string{"-addr :5000 can be reached from other machines", "-keys FILE", "-no-keys"}},
+		{[]string{"serve", "-addr", "example.org:5000", m}, []string{"can be reached from other machines"}},
+		{[]string{"serve", "-keys", "keys", "-no-keys", m}, []string{"either -keys or -no-keys"}},
+		{[]string{"serve", "-tls-cert", "cert.pem", m}, []string{"-tls-cert and -tls-key need each other"}},
+		{[]string{"serve", "-url-prefix", "translate", m}, []string{`-url-prefix is "translate"`, "begins with /"}},
+		{[]string{"serve", "-trust-proxy", "10.0.0.1", m}, []string{"10.0.0.1", "a network such as 10.0.0.0/8"}},
+		{[]string{"serve", "-new-key", "two words"}, []string{`-new-key is "two words"`, "without spaces"}},
+		{[]string{"serve", "-max-texts", "0", m}, []string{"-max-texts is 0", "1 to 65536"}},
 		{[]string{"demo", "-held-out", "1001"}, []string{"-held-out is 1001", "1 to 1000"}},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
