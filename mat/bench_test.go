@@ -157,3 +157,34 @@ func (n *nap) Range(lo, hi int) {
 		}
 	}
 }
+
+// BenchmarkWeightsInMemory measures products of a few rows with packed weights that no cache holds,
+// as a step of a decoder reads them. MB/s count the weights.
+func BenchmarkWeightsInMemory(b *testing.B) {
+	const bytes = 128 << 20 // of all weights that take turns
+	for _, s := range []struct{ m, n, k int }{{1, 512, 512}, {1, 2048, 512}, {4, 512, 512}, {4, 2048, 512}, {4, 512, 2048}, {4, 32000, 512}} {
+		a, c, w := random(s.m, s.k), New(s.m, s.n), random(s.k, s.n)
+		measure := func(precision string, size int, product func() func(*Pool)) {
+			var products []func(*Pool)
+			for range 1 + bytes/(size*s.n*s.k) {
+				products = append(products, product())
+			}
+			for _, threads := range []int{1, 2} {
+				b.Run(fmt.Sprintf("m=%d/n=%d/k=%d/%s/threads=%d", s.m, s.n, s.k, precision, threads), func(b *testing.B) {
+					b.SetBytes(int64(size * s.n * s.k))
+					for i := 0; b.Loop(); i++ {
+						products[i%len(products)](pools[threads])
+					}
+				})
+			}
+		}
+		measure("float32", 4, func() func(*Pool) {
+			packed := Pack(nil, w)
+			return func(p *Pool) { GemmPacked(p, c, a, packed, GemmOptions{}) }
+		})
+		measure("int8", 1, func() func(*Pool) {
+			quantized := QuantizeInt8(nil, w)
+			return func(p *Pool) { GemmInt8(p, c, a, quantized, GemmOptions{}) }
+		})
+	}
+}

@@ -69,7 +69,10 @@ func (t *productInt8) block(i0, i1, j0, j1 int) {
 	w.sums, w.edge = resized(w.sums, maxTileRowsInt8*panelInt8), resized(w.edge, (maxTileRowsInt8+1)*panelInt8)
 
 	x := tileInt8{aRow: uintptr(t.stride), sums: &w.sums[0], accumulate: flag(t.o.Accumulate), relu: flag(t.o.Activation == ReLU)}
-	rows := divideRows(i1-i0, int8Kernel().rows)
+	rows, depth := divideRows(i1-i0, int8Kernel().rows), depthInt8
+	if t.form == wide && rows.strips == 1 {
+		depth = 128 // dotAVX2 reads B four times: from memory, then from the first-level cache
+	}
 	for j := j0; j < j1; j += panelInt8 {
 		n := min(panelInt8, j1-j)
 		x.colScales = &t.b.scales[j]
@@ -101,10 +104,10 @@ func (t *productInt8) block(i0, i1, j0, j1 int) {
 				}
 			}
 			x.start, x.rowScales = start, &t.scales[i]
-			for l := 0; l < t.b.groups; l += depthInt8 {
+			for l := 0; l < t.b.groups; l += depth {
 				x.a = &t.q[i*t.stride+l*groupInt8*t.form.width()]
 				x.b = &t.b.packed[t.b.at(j)+l*bytesInt8]
-				x.groups = min(depthInt8, t.b.groups-l)
+				x.groups = min(depth, t.b.groups-l)
 				x.ahead, x.aheadGroup = next+uintptr((strip*t.b.groups+l)*share), uintptr(share)
 				x.last = flag(l+x.groups == t.b.groups)
 				x.dot()
