@@ -409,8 +409,8 @@ func planInt8(m, n, k, tileRows, threads int, lim *limits) grid {
 	rowBlocks := ceilDiv(m, lim.maxBlockRowsInt8)
 	g := grid{m, n, ceil(ceilDiv(m, rowBlocks), tileRows), n}
 	if threads > 1 {
-		// Few rows take as long as a tile, because they read as much of B. Weights of 512 × 512 make
-		// two tasks.
+		// Few rows take as long as a tile, because they read as much of B. Weights of 512 × 512
+		// make two tasks.
 		want := min(4*threads, saturatingProduct(max(m, tileRows), n, k)/(3*lim.minTaskWork))
 		colBlocks := max(1, ceilDiv(want, ceilDiv(m, g.rows)))
 		g.cols = ceil(ceilDiv(n, colBlocks), panelInt8)

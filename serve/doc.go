@@ -12,8 +12,8 @@
 // has gone ends at the next step.
 //
 // The way of a request: Server.ServeHTTP checks where it comes from → call reads its parameters and
-// checks its key → libretranslate.go, deepl.go or v1.go, by interface → call.run is admitted, and
-// call.translateLine waits for the turn of each line → translate.Translator → JSON.
+// checks its key → libretranslate.go, deepl.go or v1.go, by interface → call.admit →
+// call.translateLines, line by line as scheduler lets them through → translate.Translator → JSON.
 //
 // The files: server.go (Options, New, routes), listen.go (connections), guard.go (hosts, origins,
 // proxies), body.go (limits of bodies), keys.go (keys of clients), params.go (JSON, forms,

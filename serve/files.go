@@ -92,10 +92,13 @@ func translateFile(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	q, err := c.admit(j, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer q.end()
 	var out bytes.Buffer
-	err = c.run(j, nil, func() error {
-		return c.translateDocument(&out, p.source, p.target, func(texts []markup.Text) ([]markup.Text, error) { return c.markedBy(j, texts) })
-	})
+	err = c.translateDocument(&out, p.source, p.target, func(texts []markup.Text) ([]markup.Text, error) { return c.markedBy(q, j, texts) })
 	if err != nil {
 		return nil, err
 	}
@@ -144,14 +147,9 @@ func (c *call) detectFile() (string, error) {
 }
 
 // markedBy translates texts of a document by one step after another, each text in its turn.
-func (c *call) markedBy(j *job, texts []markup.Text) ([]markup.Text, error) {
+func (c *call) markedBy(q *queued, j *job, texts []markup.Text) ([]markup.Text, error) {
 	out := make([]markup.Text, len(texts))
-	return out, c.each(len(texts), func(ctx context.Context, i int) error {
-		leave, err := j.queued.enter(ctx, j.work(texts[i].Plain))
-		if err != nil {
-			return err
-		}
-		defer leave()
+	return out, c.each(q, len(texts), func(i int) int { return j.work(texts[i].Plain) }, func(ctx context.Context, i int) error {
 		out[i] = texts[i]
 		for k, d := range j.steps {
 			marked, err := d.Marked(ctx, c.requestOf(j, d, k == len(j.steps)-1), out[i:i+1])

@@ -26,7 +26,7 @@ type scheduler struct {
 	running [2]int // texts, by class
 	docs    int    // in progress
 	callers map[string]*caller
-	arrived int        // texts
+	arrived int        // requests
 	virtual [2]float64 // work that a caller with texts all the time was served, by class
 	meter   meter
 }
@@ -41,25 +41,25 @@ const (
 
 // caller is one key, or one address without a key.
 type caller struct {
-	requests int // in progress
-	pending  int // work of interactive requests in progress
-	waiting  [2][]*ticket
-	served   [2]float64 // work, as if all callers had had texts all the time
+	requests int          // in progress
+	pending  int          // work of interactive requests in progress
+	waiting  [2][]*ticket // in the order of their requests
+	served   [2]float64   // work, as if all callers had had texts all the time
 }
 
 // queued is a request in progress.
 type queued struct {
 	*scheduler
-	name  string
-	class class
-	left  int // work
+	name   string
+	class  class
+	number int // of arrival
+	left   int // work
 }
 
 // ticket is a text that waits.
 type ticket struct {
 	*queued
 	work    int
-	number  int // of arrival
 	granted chan struct{}
 }
 
@@ -89,7 +89,8 @@ func (s *scheduler) admit(name string, k class, work int) (*queued, error) {
 	} else {
 		s.docs++
 	}
-	return &queued{s, name, k, work}, nil
+	s.arrived++
+	return &queued{s, name, k, s.arrived, work}, nil
 }
 
 // wait returns the expected time until new work of a caller is begun: of each other caller as much
@@ -134,9 +135,8 @@ func (q *queued) enter(ctx context.Context, work int) (leave func(), err error) 
 		// A caller that comes back has no advantage from its absence.
 		c.served[q.class] = max(c.served[q.class], s.virtual[q.class])
 	}
-	s.arrived++
-	t.number = s.arrived
-	c.waiting[q.class] = append(c.waiting[q.class], t)
+	at, _ := slices.BinarySearchFunc(c.waiting[q.class], q.number+1, func(t *ticket, number int) int { return t.number - number })
+	c.waiting[q.class] = slices.Insert(c.waiting[q.class], at, t)
 	s.grant(q.class)
 	s.mu.Unlock()
 	select {
@@ -190,7 +190,7 @@ func (s *scheduler) grant(k class) {
 }
 
 // next returns the caller whose text is next: the one that was served least, or of several the one
-// whose text has waited longest. It is nil if no text waits.
+// whose request came first. It is nil if no text waits.
 func (s *scheduler) next(k class) (next *caller) {
 	for _, c := range s.callers {
 		if len(c.waiting[k]) == 0 {

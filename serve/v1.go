@@ -104,9 +104,10 @@ func (c *call) eachV1(r *v1Request, part func(i int, s string), done func(i int,
 	if err != nil {
 		return err
 	}
+	var mu sync.Mutex // of part and done
 	jobs := make([]*job, len(r.Texts))
 	for _, g := range groups {
-		j := &job{alternatives: r.Alternatives}
+		j := &job{alternatives: r.Alternatives, next: r.Next}
 		p, err := c.setSteps(j, g.source, r.Target)
 		if err == nil {
 			j.glossary, err = c.glossaryFor(r.Glossary, j.steps, p)
@@ -115,58 +116,57 @@ func (c *call) eachV1(r *v1Request, part func(i int, s string), done func(i int,
 			return err
 		}
 		for _, i := range g.indices {
-			jobs[i] = j
-		}
-	}
-	var mu sync.Mutex // of part and done
-	return c.run(jobs[0], r.Texts, func() error {
-		return c.each(len(r.Texts), func(ctx context.Context, i int) error {
 			var stream func(string)
-			if part != nil {
+			if part != nil && !strings.Contains(r.Texts[i], "\n") { // lines end in any order
 				stream = func(s string) {
 					mu.Lock()
 					defer mu.Unlock()
 					part(i, s)
 				}
 			}
-			j := *jobs[i]
-			j.queued = jobs[0].queued
-			t, err := c.translateOne(ctx, r, j, r.Texts[i], stream)
-			if err != nil {
-				return err
-			}
-			if r.Source == "auto" {
-				t.Language = &languages[i]
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			done(i, t)
-			return nil
-		})
+			jobs[i] = r.jobOf(j, stream)
+		}
+	}
+	q, err := c.admit(jobs[0], r.Texts)
+	if err != nil {
+		return err
+	}
+	defer q.end()
+	return c.translateLines(q, r.Texts, func(i int) *job { return jobs[i] }, func(ctx context.Context, i int, lines translated) error {
+		t, err := c.v1TextOf(ctx, r, jobs[i], lines)
+		if err != nil {
+			return err
+		}
+		if r.Source == "auto" {
+			t.Language = &languages[i]
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		done(i, t)
+		return nil
 	})
 }
 
-// translateOne translates one text. The sentences are those of the last step; with two steps their
-// ranges of the source are those of the text between.
-func (c *call) translateOne(ctx context.Context, r *v1Request, j job, s string, part func(string)) (out v1Text, err error) {
-	out = v1Text{Translation: s, Sentences: []v1Sentence{}}
-	if !hasLetter(s) || len(j.steps) == 0 {
-		return out, nil
-	}
-	j.set = func(q *translate.Request, isLast bool) {
+// jobOf returns a copy of j for one text, whose parts are given to stream as they become certain,
+// unless it is nil.
+func (r *v1Request) jobOf(j *job, stream func(string)) *job {
+	of := *j
+	of.set = func(q *translate.Request, isLast bool) {
 		if !isLast {
 			return
 		}
 		q.Prefix, q.Attention = r.Prefix, r.Alignment && len(j.steps) == 1
-		if part != nil && !strings.Contains(s, "\n") { // the lines of others end in any order
-			q.Certain = func(_ int, s string) { part(s) }
+		if stream != nil {
+			q.Certain = func(_ int, s string) { stream(s) }
 		}
 	}
-	lines, err := c.translateText(ctx, &j, s)
-	if err != nil {
-		return out, err
-	}
-	out.Translation = lines.best()
+	return &of
+}
+
+// v1TextOf returns a translated text. The sentences are those of the last step; with two steps
+// their ranges of the source are those of the text between.
+func (c *call) v1TextOf(ctx context.Context, r *v1Request, j *job, lines translated) (v1Text, error) {
+	out := v1Text{Translation: lines.best(), Sentences: []v1Sentence{}}
 	var source, target int // offsets of the line
 	for i := range lines {
 		l := &lines[i]
@@ -175,16 +175,14 @@ func (c *call) translateOne(ctx context.Context, r *v1Request, j job, s string, 
 		}
 		source, target = source+len(l.source)+1, target+len(l.best())+1
 	}
-	if r.Next > 0 && len(lines) == 1 {
-		leave, err := j.queued.enter(ctx, r.Next*j.work(s))
-		if err != nil {
-			return out, err
-		}
-		defer leave()
-		out.Next, err = next(ctx, j.steps[len(j.steps)-1], lines[0].request, r.Next)
-		return out, err
+	var err error
+	if r.Next > 0 && len(lines) == 1 && len(out.Sentences) > 0 {
+		last := j.steps[len(j.steps)-1]
+		q := c.requestOf(j, last, true)
+		q.Texts = []string{lines[0].last}
+		out.Next, err = next(ctx, last, q, r.Next)
 	}
-	return out, nil
+	return out, err
 }
 
 // sentences returns the sentences of a line, which is one itself if it was not split, and none if

@@ -18,24 +18,24 @@ import (
 type job struct {
 	steps        []direction
 	alternatives int                                     // of each text
+	next         int                                     // of the only text, see v1Request
 	markup       func(string) (*markup.Document, error)  // nil for plain text
 	glossary     *translate.Glossary                     // nil for none
 	isDocument   bool                                    // the texts are those of a document
 	set          func(r *translate.Request, isLast bool) // nil, or sets further options of a step
-	queued       *queued                                 // in which order the texts are translated
 }
 
 // work returns the work of a text.
 func (j *job) work(s string) int {
-	hypotheses := 1
+	hypotheses := 1 + j.next
 	if j.alternatives > 0 {
-		hypotheses = 2 // a wider beam
+		hypotheses++ // a wider beam
 	}
 	return (len(s) + 1) * len(j.steps) * hypotheses
 }
 
-// run accepts the request of a job with texts, calls do, and ends it.
-func (c *call) run(j *job, texts []string, do func() error) (err error) {
+// admit accepts the request with its texts, which must end.
+func (c *call) admit(j *job, texts []string) (*queued, error) {
 	work, class := 0, interactive
 	if j.isDocument {
 		class = ofDocument
@@ -43,24 +43,21 @@ func (c *call) run(j *job, texts []string, do func() error) (err error) {
 	for _, s := range texts {
 		work += j.work(s)
 	}
-	if j.queued, err = c.schedule.admit(c.caller, class, work); err != nil {
-		return err
-	}
-	defer j.queued.end()
-	return do()
+	return c.schedule.admit(c.caller, class, work)
 }
 
 // translateTexts returns the translations of texts, each with its alternatives.
 func (c *call) translateTexts(j *job, texts []string) (best []string, alternatives [][]string, err error) {
 	best, alternatives = make([]string, len(texts)), make([][]string, len(texts))
-	err = c.run(j, texts, func() error {
-		return c.each(len(texts), func(ctx context.Context, i int) error {
-			t, err := c.translateText(ctx, j, texts[i])
-			best[i], alternatives[i] = t.best(), t.alternatives(j.alternatives)
-			return err
-		})
+	q, err := c.admit(j, texts)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer q.end()
+	return best, alternatives, c.translateLines(q, texts, func(int) *job { return j }, func(_ context.Context, i int, t translated) error {
+		best[i], alternatives[i] = t.best(), t.alternatives(j.alternatives)
+		return nil
 	})
-	return best, alternatives, err
 }
 
 // translated is a text as lines with their results. Those that are not translated have none.
@@ -68,24 +65,75 @@ type translated []translatedLine
 
 type translatedLine struct {
 	source string
+	last   string // source of the last step
 	translate.Result
-	request translate.Request // of the last step
 }
 
-// translateText translates a text line by line, as 'tfm translate' does, or with markup as a whole.
-func (c *call) translateText(ctx context.Context, j *job, s string) (translated, error) {
-	lines := []string{s}
-	if j.markup == nil {
-		lines = strings.Split(s, "\n")
+// newTranslated divides a text into lines, which are translated one by one, as 'tfm translate'
+// does. A text with markup is one line.
+func (j *job) newTranslated(s string) (t translated) {
+	if j.markup != nil {
+		return translated{{source: s}}
 	}
-	out := make(translated, len(lines))
-	return out, c.eachOf(ctx, len(lines), func(ctx context.Context, i int) (err error) {
-		line := &out[i]
-		if line.source = lines[i]; hasLetter(line.source) {
-			line.Result, line.request, err = c.translateLine(ctx, j, line.source)
+	for line := range strings.SplitSeq(s, "\n") {
+		t = append(t, translatedLine{source: line})
+	}
+	return t
+}
+
+// translateLines translates texts, each by its job, line by line. It calls done with each text when
+// it is translated, on several goroutines. The first error ends the work.
+func (c *call) translateLines(q *queued, texts []string, jobOf func(int) *job, done func(ctx context.Context, i int, t translated) error) error {
+	type part struct {
+		text int
+		*translatedLine
+	}
+	var parts []part
+	all, left := make([]translated, len(texts)), make([]atomic.Int32, len(texts)) // lines
+	for i, s := range texts {
+		all[i] = jobOf(i).newTranslated(s)
+		for k := range all[i] {
+			if line := &all[i][k]; hasLetter(line.source) && len(jobOf(i).steps) > 0 {
+				parts = append(parts, part{i, line})
+				left[i].Add(1)
+			}
+		}
+		if left[i].Load() == 0 {
+			if err := done(c.ctx, i, all[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return c.each(q, len(parts), func(k int) int { return jobOf(parts[k].text).work(parts[k].source) }, func(ctx context.Context, k int) error {
+		i := parts[k].text
+		err := c.translateLine(ctx, jobOf(i), parts[k].translatedLine)
+		if err == nil && left[i].Add(-1) == 0 {
+			err = done(ctx, i, all[i])
 		}
 		return err
 	})
+}
+
+// each calls do for 0 to n-1, concurrently, as the scheduler lets their work through. It returns
+// the first error, which ends the context of the others.
+func (c *call) each(q *queued, n int, work func(i int) int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(c.ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	for i := range n {
+		leave, err := q.enter(ctx, work(i))
+		if err != nil {
+			break
+		}
+		running.Go(func() {
+			defer leave()
+			if err := do(ctx, i); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	running.Wait()
+	return context.Cause(ctx)
 }
 
 // best returns the translation of the line, or the line if it is not translated.
@@ -108,27 +156,25 @@ func (t translated) best() string {
 // hasLetter reports whether a text has anything to translate.
 func hasLetter(s string) bool { return strings.ContainsFunc(s, unicode.IsLetter) }
 
-// translateLine waits for the turn of a line, or of a text with markup, and translates it by one
-// step after another. It returns the result and the request of the last step.
-func (c *call) translateLine(ctx context.Context, j *job, s string) (result translate.Result, r translate.Request, err error) {
-	leave, err := j.queued.enter(ctx, j.work(s))
-	if err != nil {
-		return result, r, err
-	}
-	defer leave()
+// translateLine translates a line, or a text with markup, by one step after another. The result is
+// that of the last step.
+func (c *call) translateLine(ctx context.Context, j *job, l *translatedLine) error {
+	l.last = l.source
 	for i, d := range j.steps {
-		r = c.requestOf(j, d, i == len(j.steps)-1)
-		r.Texts = []string{s}
+		if i > 0 {
+			l.last = l.Best()
+		}
+		r := c.requestOf(j, d, i == len(j.steps)-1)
+		r.Texts = []string{l.last}
 		results, err := d.Do(ctx, r)
 		if err != nil {
-			return result, r, err
+			return err
 		}
-		if result = results[0]; result.Err != nil {
-			return result, r, badRequest(result.Err.Error())
+		if l.Result = results[0]; l.Err != nil {
+			return badRequest(l.Err.Error())
 		}
-		s = result.Best()
 	}
-	return result, r, nil
+	return nil
 }
 
 // requestOf returns the request of a step, without texts.
@@ -162,38 +208,6 @@ func (c *call) glossaryFor(name string, steps []direction, p pair) (*translate.G
 		return nil, badRequest(fmt.Sprintf("Invalid request: glossary %q needs a model from %s to %s; texts go through %s here", name, p.source, p.target, c.catalog.common(p)))
 	}
 	return c.catalog.glossaries.find(name, p)
-}
-
-// maxTogether is the limit of the texts of a request, and of the lines of a text, that wait for
-// their turn or are translated at the same time.
-const maxTogether = 64
-
-// each is eachOf with the context of the request.
-func (c *call) each(n int, do func(ctx context.Context, i int) error) error {
-	return c.eachOf(c.ctx, n, do)
-}
-
-// eachOf calls do for 0 to n-1 on several goroutines, and returns the first error, which ends the
-// context of the others.
-func (c *call) eachOf(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
-	if n == 1 {
-		return do(ctx, 0)
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var running sync.WaitGroup
-	for range min(n, maxTogether) {
-		running.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if err := do(ctx, i); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	running.Wait()
-	return context.Cause(ctx)
 }
 
 // alternatives returns up to n different alternatives of a text. In alternative k each sentence has

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -105,6 +106,9 @@ func (c *serving) run(ctx context.Context, args []string) error {
 	c.options.Open.Threads, c.options.Open.Int8 = c.model.Threads, c.model.Int8
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	c.options.Log = log
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // most of the heap is the decoder's memory, which has no pointers
+	}
 	s, err := serve.New(c.options)
 	if err != nil {
 		return translator.LanguageError(err)

@@ -3,8 +3,9 @@
 //	load -url http://127.0.0.1:5000 -source en -target de -src lines.en -want lines.de -clients 16
 //
 // Each client sends one request after another, of lines of -src that follow each other, joined by
-// line breaks. It prints requests a second, times of answers and the number of answers of each
-// status; answers that differ from the same lines of -want make it fail.
+// line breaks, and waits as long as a refusal asks. It prints requests a second, times of answers
+// and the number of answers of each status; answers that differ from the same lines of -want make
+// it fail.
 package main
 
 import (
@@ -21,6 +22,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -91,7 +93,13 @@ func main() {
 						return
 					}
 				}
-				l.request(r)
+				retryAfter := l.request(r)
+				if l.rate == 0 && retryAfter > 0 {
+					select {
+					case <-time.After(retryAfter):
+					case <-ctx.Done():
+					}
+				}
 			}
 		})
 	}
@@ -126,8 +134,8 @@ func (l *loader) text(words int) (text, want string) {
 	return strings.Join(src, "\n"), strings.Join(tgt, "\n")
 }
 
-// request sends a request and counts its answer.
-func (l *loader) request(r *rand.Rand) {
+// request sends a request and counts its answer. It returns Retry-After.
+func (l *loader) request(r *rand.Rand) (retryAfter time.Duration) {
 	text, want := l.text(l.minWords + r.IntN(l.maxWords-l.minWords+1))
 	ctx := context.Background()
 	isCanceled := r.Float64() < l.canceled
@@ -146,22 +154,22 @@ func (l *loader) request(r *rand.Rand) {
 	}
 	q.Header.Set("Content-Type", "application/json")
 	start := time.Now()
-	status, answer, err := l.send(q, r.Float64() < l.slow)
+	status, retryAfter, answer, err := l.send(q, r.Float64() < l.slow)
 	d := time.Since(start)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if isCanceled && errors.Is(err, context.DeadlineExceeded) {
 		l.statuses[0]++
-		return
+		return 0
 	}
 	if err != nil {
 		l.errors[err.Error()]++
-		return
+		return 0
 	}
 	l.answered++
 	if l.statuses[status]++; status != http.StatusOK {
 		l.refusals = append(l.refusals, d)
-		return
+		return retryAfter
 	}
 	l.times = append(l.times, d)
 	l.lines += strings.Count(text, "\n") + 1
@@ -170,13 +178,14 @@ func (l *loader) request(r *rand.Rand) {
 			fmt.Fprintf(os.Stderr, "load: of %q got %q, want %q\n", text, answer, want)
 		}
 	}
+	return 0
 }
 
-// send returns the status and the translation of an answer.
-func (l *loader) send(q *http.Request, slowly bool) (status int, translation string, err error) {
+// send returns the status, Retry-After and the translation of an answer.
+func (l *loader) send(q *http.Request, slowly bool) (status int, retryAfter time.Duration, translation string, err error) {
 	response, err := l.client.Do(q)
 	if err != nil {
-		return 0, "", err
+		return 0, 0, "", err
 	}
 	defer response.Body.Close()
 	var body io.Reader = response.Body
@@ -185,13 +194,14 @@ func (l *loader) send(q *http.Request, slowly bool) (status int, translation str
 	}
 	data, err := io.ReadAll(body)
 	if err != nil {
-		return 0, "", err
+		return 0, 0, "", err
 	}
 	var answer struct{ TranslatedText string }
 	if response.StatusCode == http.StatusOK {
 		err = json.Unmarshal(data, &answer)
 	}
-	return response.StatusCode, answer.TranslatedText, err
+	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 without it
+	return response.StatusCode, time.Duration(seconds) * time.Second, answer.TranslatedText, err
 }
 
 // slowReader reads a byte a millisecond.
