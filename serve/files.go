@@ -75,8 +75,6 @@ func translateFile(c *call) (any, error) {
 		return nil, missing("source")
 	case target == "":
 		return nil, missing("target")
-	case len(c.file.data) == 0:
-		return nil, badRequest("Invalid request: empty file")
 	}
 	if source == "auto" {
 		var err error

@@ -41,6 +41,9 @@ func translateLibre(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.json == nil && len(texts) > 1 {
+		texts, isList = texts[:1], false
+	}
 	if len(texts) == 0 || !isList && texts[0] == "" {
 		return nil, missing("q")
 	}
@@ -66,7 +69,7 @@ func translateLibre(c *call) (any, error) {
 	}
 	r := textsRequest{texts: texts, source: source, target: target, glossary: c.text("glossary"), alternatives: n}
 	if format == "html" {
-		r.markup, r.alternatives = markup.ReadHTML, 0
+		r.markup = markup.ReadHTML
 	}
 	best, alternatives, languages, err := c.translate(r)
 	if err != nil {

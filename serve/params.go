@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -31,10 +33,7 @@ type upload struct {
 // readParams reads the parameters of r, whatever its method: some clients send a form in the query
 // of a POST without a body, others a body with GET.
 func readParams(r *http.Request) (*params, error) {
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return nil, badRequest("Invalid query")
-	}
+	query := parseForm(r.URL.RawQuery)
 	kind, attrs, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
 		kind = ""
@@ -48,16 +47,45 @@ func readParams(r *http.Request) (*params, error) {
 	}
 	if kind == "application/json" || strings.HasSuffix(kind, "+json") {
 		p := &params{form: query}
-		if json.Unmarshal(body, &p.json) != nil || p.json == nil {
+		body = bytes.TrimPrefix(body, []byte("\uFEFF"))
+		if !utf8.Valid(body) || json.Unmarshal(body, &p.json) != nil || p.json == nil {
 			return nil, badRequest("Invalid JSON format")
 		}
 		return p, nil
 	}
-	fields, err := url.ParseQuery(string(body))
-	if err != nil {
-		return nil, badRequest("Invalid form")
+	return &params{form: merged(query, parseForm(string(body)))}, nil
+}
+
+// parseForm reads a query or a form. A percent sign without two digits is text, as in the curl
+// command of somebody who does not escape it; url.ParseQuery would refuse it, and semicolons.
+func parseForm(s string) url.Values {
+	form := url.Values{}
+	for field := range strings.SplitSeq(s, "&") {
+		name, value, _ := strings.Cut(field, "=")
+		if field != "" {
+			form.Add(unescape(name), unescape(value))
+		}
 	}
-	return &params{form: merged(query, fields)}, nil
+	return form
+}
+
+func unescape(s string) string {
+	var b strings.Builder
+	s = strings.ReplaceAll(s, "+", " ")
+	for {
+		before, after, found := strings.Cut(s, "%")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		code, err := strconv.ParseUint(after[:min(2, len(after))], 16, 8)
+		if s = after; len(after) >= 2 && err == nil {
+			b.WriteByte(byte(code))
+			s = after[2:]
+		} else {
+			b.WriteByte('%')
+		}
+	}
 }
 
 // merged returns the values of both, those of a first.
@@ -106,20 +134,23 @@ func bodyError(err error) error {
 	return badRequest("Invalid body")
 }
 
-// text returns a parameter, or "" if it is missing. A number counts as its digits.
+// text returns a parameter, or "" if it is missing. A number counts as its digits, a list or object
+// as its JSON.
 func (p *params) text(name string) string {
 	if p.json == nil {
 		return strings.ToValidUTF8(p.form.Get(name), "\uFFFD")
 	}
 	switch v := p.json[name].(type) {
+	case nil:
+		return ""
 	case string:
 		return v
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64)
-	case bool:
-		return strconv.FormatBool(v)
+	default:
+		text, _ := json.Marshal(v) // was JSON
+		return string(text)
 	}
-	return ""
 }
 
 // texts returns a parameter that is a text or a list of texts. Line ends of forms, which are CR LF,
@@ -161,17 +192,17 @@ func (p *params) has(name string) bool {
 	return ok
 }
 
-// number returns a parameter that is a whole number of at least 0, or 0 if it is missing.
+// number returns a parameter that is a number of at least 0, rounded down, or 0 if it is missing.
 func (p *params) number(name string) (int, error) {
 	s := p.text(name)
 	if s == "" {
 		return 0, nil
 	}
-	n, err := strconv.Atoi(s)
-	if err != nil {
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(math.Abs(n) < 1<<31) {
 		return 0, badRequest("Invalid request: " + name + " parameter is not a number")
 	}
-	return max(n, 0), nil
+	return max(int(n), 0), nil
 }
 
 // characters returns the number of characters of texts.

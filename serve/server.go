@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	pathpkg "path"
 	"slices"
 	"strings"
 	"sync"
@@ -178,6 +179,8 @@ func (s *Server) routes() {
 	open("/", s.noRoute)
 }
 
+var errNotFound = &statusError{status: http.StatusNotFound, message: "Not found"}
+
 // noRoute answers requests of unknown paths, and of known ones with another method.
 func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
@@ -189,7 +192,7 @@ func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if allowed == nil {
-		writeError(w, &statusError{status: http.StatusNotFound, message: "Not found"})
+		writeError(w, errNotFound)
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
@@ -220,7 +223,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path, ok := strings.CutPrefix(r.URL.Path, s.options.Prefix)
 	if !ok {
-		writeError(w, &statusError{status: http.StatusNotFound, message: "Not found"})
+		writeError(w, errNotFound)
 		return
 	}
 	if r.Method == http.MethodOptions {
@@ -230,9 +233,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.draining.Load() {
 		h.Set("Connection", "close")
 	}
-	// //translate is a path of careless clients. A redirect would turn their POST into a GET.
+	// //translate is a path of careless clients. A redirect, as of a path with dots, would turn
+	// their POST into a GET.
+	if path = "/" + strings.Trim(path, "/"); path != pathpkg.Clean(path) {
+		writeError(w, errNotFound)
+		return
+	}
 	r2 := r.Clone(r.Context())
-	r2.URL.Path, r2.URL.RawPath = "/"+strings.Trim(path, "/"), ""
+	r2.URL.Path, r2.URL.RawPath = path, ""
 	defer s.limitBody(w, r2)()
 	s.mux.ServeHTTP(&timedWriter{w, http.NewResponseController(w), s.times}, r2)
 }

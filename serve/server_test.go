@@ -129,6 +129,8 @@ func TestEncodings(t *testing.T) {
 		"GET with query": request("GET", h.URL+"/translate?"+fields, "", ""),
 		"GET with body":  request("GET", h.URL+"/translate", jsonObject, object),
 		"two slashes":    request("POST", h.URL+"//translate", form, fields),
+		"byte order":     request("POST", h.URL+"/translate", jsonObject, "\uFEFF"+object),
+		"q twice":        request("POST", h.URL+"/translate", form, fields+"&q=b"),
 	} {
 		if status, answer := send(t, r); status != 200 || answer["translatedText"] != expected || len(answer) != 1 {
 			t.Errorf("%s: status %d, %v, want the translation %q only", name, status, answer, expected)
@@ -151,6 +153,10 @@ func TestTexts(t *testing.T) {
 	_, answer = post(`{"q": ["the red dog runs.", "1 2 3", ""], "source": "en", "target": "de", "alternatives": 2}`)
 	if a, _ := answer["alternatives"].([]any); len(a) != 3 || len(a[0].([]any)) == 0 || len(a[1].([]any)) != 0 {
 		t.Errorf("alternatives %v, want some for the first text only", answer["alternatives"])
+	}
+	_, answer = post(`{"q": "<p>the <b>red dog</b> runs.</p>", "source": "en", "target": "de", "format": "html", "alternatives": 2}`)
+	if a, _ := answer["alternatives"].([]any); len(a) == 0 || a[0] == answer["translatedText"] || !strings.HasPrefix(a[0].(string), "<p>") || strings.Count(a[0].(string), "<b>") != 1 {
+		t.Errorf("alternatives %q of %q, want some with the elements", answer["alternatives"], answer["translatedText"])
 	}
 	status, answer = post(`{"text": "the red dog runs.", "source_lang": "EN", "target_lang": "DE"}`)
 	if status != 200 || answer["data"] != want(t, first, "the red dog runs.") || answer["code"] != 200.0 {
@@ -217,8 +223,11 @@ func TestErrors(t *testing.T) {
 		`{"q": ["a", "b", "c"], "source": "en", "target": "de"}`:                    "Invalid request: request (3) exceeds text limit (2)",
 		`{"q": "` + strings.Repeat("é", 101) + `", "source": "en", "target": "de"}`: "Invalid request: request (101) exceeds text limit (100)",
 		`{"q": 7, "source": "en", "target": "de"}`:                                  "Invalid request: q parameter is not a string",
-		`[]`:  "Invalid JSON format",
-		`{"q`: "Invalid JSON format",
+		`{"q": "a", "source": "en", "target": "de", "alternatives": [1]}`:           "Invalid request: alternatives parameter is not a number",
+		`{"q": "a", "source": "en", "target": "de", "format": ["html"]}`:            `["html"] format is not supported`,
+		`[]`:                "Invalid JSON format",
+		`{"q`:               "Invalid JSON format",
+		"{\"q\": \"\xff\"}": "Invalid JSON format",
 	} {
 		if status, answer := send(t, request("POST", h.URL+"/translate", jsonObject, body)); status != 400 || answer["error"] != expected {
 			t.Errorf("%s: status %d, %v, want %q", body, status, answer, expected)
@@ -230,8 +239,10 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: status %d, %v, want a message", path, status, answer)
 		}
 	}
-	if status, _ := send(t, request("POST", h.URL+"/nothing", jsonObject, "{}")); status != 404 {
-		t.Errorf("unknown path: status %d", status)
+	for _, path := range []string{"/nothing", "/translate/../detect", "/download_file/..%2f..%2fetc%2fpasswd", "/page/..%2fpage.js", "/./translate"} {
+		if status, _ := send(t, request("POST", h.URL+path, jsonObject, "{}")); status != 404 {
+			t.Errorf("%s: status %d, want 404", path, status)
+		}
 	}
 }
 

@@ -233,20 +233,8 @@ func (t translated) alternatives(n int) []string {
 
 // alternative returns the line with the k-th translation of each sentence, or its last one.
 func (l *translatedLine) alternative(k int) string {
-	if len(l.Sentences) == 0 {
-		if list := l.Translations; len(list) > 0 {
-			return list[min(k, len(list)-1)].Text
-		}
+	if len(l.Translations) == 0 {
 		return l.source
 	}
-	var b strings.Builder
-	end := 0
-	for _, sentence := range l.Sentences {
-		b.WriteString(l.Best()[end:sentence.Target.Start])
-		if list := sentence.Translations; len(list) > 0 {
-			b.WriteString(list[min(k, len(list)-1)].Text)
-		}
-		end = sentence.Target.End
-	}
-	return b.String() + l.Best()[end:]
+	return l.Alternative(k).Best()
 }

@@ -25,13 +25,26 @@ func (t *Translator) Marked(ctx context.Context, r Request, texts []markup.Text)
 		return nil, err
 	}
 	defer t.end()
-	marked, _, err := t.marked(ctx, r, texts)
-	return marked, err
+	translated, err := t.marked(ctx, r, texts)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]markup.Text, len(texts))
+	for i := range translated {
+		out[i] = translated[i].placed(0)
+	}
+	return out, nil
 }
 
-// marked is Marked for valid options, between begin and end. It also returns the results of the
-// plain texts.
-func (t *Translator) marked(ctx context.Context, r Request, texts []markup.Text) ([]markup.Text, []Result, error) {
+// markedText is a text with inline elements and the translations of its plain text.
+type markedText struct {
+	markup.Text
+	kept []text.Range // of the plain text
+	Result
+}
+
+// marked translates texts as Marked does, for valid options, between begin and end.
+func (t *Translator) marked(ctx context.Context, r Request, texts []markup.Text) ([]markedText, error) {
 	// Attention takes time, so that texts without spans are translated without it, except where
 	// the draws depend on the order of texts.
 	groups := [2][]int{}
@@ -42,7 +55,7 @@ func (t *Translator) marked(ctx context.Context, r Request, texts []markup.Text)
 		}
 		groups[k] = append(groups[k], i)
 	}
-	marked, results := make([]markup.Text, len(texts)), make([]Result, len(texts))
+	out := make([]markedText, len(texts))
 	for k, indices := range groups {
 		of := r
 		of.Texts, of.Prefixes, of.codes, of.Certain, of.Markup = nil, nil, nil, nil, nil
@@ -67,14 +80,13 @@ func (t *Translator) marked(ctx context.Context, r Request, texts []markup.Text)
 		of.KeepOf = func(n int, _ string) []text.Range { return kept[n] }
 		translated, err := t.do(ctx, of)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for n, i := range indices {
-			results[i] = translated[n]
-			marked[i] = place(texts[i], kept[n], &results[i])
+			out[i] = markedText{texts[i], kept[n], translated[n]}
 		}
 	}
-	return marked, results, nil
+	return out, nil
 }
 
 // keptWith returns the ranges of the spans of s that are kept, with those of more that overlap
@@ -94,8 +106,9 @@ func keptWith(s markup.Text, more []text.Range) (kept []text.Range) {
 	return kept
 }
 
-// place returns the best translation of s with its spans. kept are the ranges of s that are kept.
-func place(s markup.Text, kept []text.Range, r *Result) markup.Text {
+// placed returns the k-th translation of the text with its spans, see Result.Alternative.
+func (m *markedText) placed(k int) markup.Text {
+	s, r := m.Text, m.Result.Alternative(k)
 	if len(s.Spans) == 0 || len(r.Translations) == 0 {
 		out := markup.Text{Plain: r.Best(), Spans: slices.Clone(s.Spans)}
 		for i := range out.Spans {
@@ -120,8 +133,8 @@ func place(s markup.Text, kept []text.Range, r *Result) markup.Text {
 			a.Links = sentence.links(a.Links, source, split.Unwrap(source), &sentence.Translations[0], sentence.Source.Start, sentence.Target.Start)
 		}
 	}
-	for i, at := range best.Kept[:min(len(best.Kept), len(kept))] {
-		a.Kept = append(a.Kept, markup.Link{Source: kept[i], Target: at})
+	for i, at := range best.Kept[:min(len(best.Kept), len(m.kept))] {
+		a.Kept = append(a.Kept, markup.Link{Source: m.kept[i], Target: at})
 	}
 	return s.Place(best.Text, a)
 }
@@ -179,7 +192,7 @@ func (t *Translator) doMarkup(ctx context.Context, r Request) ([]Result, error) 
 			texts, all.codes = append(texts, x), append(all.codes, code)
 		}
 	}
-	marked, plain, err := t.marked(ctx, all, texts)
+	marked, err := t.marked(ctx, all, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -188,22 +201,36 @@ func (t *Translator) doMarkup(ctx context.Context, r Request) ([]Result, error) 
 		if d == nil {
 			continue
 		}
-		n := len(d.Texts)
-		out, err := d.Append(nil, marked[:n], language)
-		if err != nil {
-			return nil, err
-		}
-		whole := Translation{Text: string(out)}
-		for _, one := range plain[:n] {
+		of := marked[:len(d.Texts)]
+		marked = marked[len(d.Texts):]
+		for _, one := range of {
 			results[i].SourceTokens += one.SourceTokens
 			results[i].TruncatedTo = max(results[i].TruncatedTo, one.TruncatedTo)
-			for _, best := range one.Translations[:min(1, len(one.Translations))] {
-				whole.Score += best.Score
-				whole.Truncated = whole.Truncated || best.Truncated
+		}
+		for k := range max(r.Decode.NBest, 1) {
+			whole, err := document(d, of, k, language)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.ContainsFunc(results[i].Translations, func(t Translation) bool { return t.Text == whole.Text }) {
+				results[i].Translations = append(results[i].Translations, whole)
 			}
 		}
-		results[i].Translations = []Translation{whole}
-		marked, plain = marked[n:], plain[n:]
 	}
 	return results, nil
+}
+
+// document returns d with the k-th translations of its texts.
+func document(d *markup.Document, texts []markedText, k int, language string) (whole Translation, err error) {
+	placed := make([]markup.Text, len(texts))
+	for i := range texts {
+		placed[i] = texts[i].placed(k)
+		for _, best := range texts[i].Alternative(k).Translations {
+			whole.Score += best.Score
+			whole.Truncated = whole.Truncated || best.Truncated
+		}
+	}
+	out, err := d.Append(nil, placed, language)
+	whole.Text = string(out)
+	return whole, err
 }

@@ -157,3 +157,50 @@ func TestMarkedPlaces(t *testing.T) {
 		t.Error("the span is lost")
 	}
 }
+
+// The k-th translation of a document has the k-th translations of its sentences, with all elements.
+func TestMarkedAlternatives(t *testing.T) {
+	tr := open(t, translate.Options{})
+	sources, _ := phrases()
+	decoding := tr.DefaultOptions()
+	decoding.NBest = decoding.Beam
+	plain := sources[1] + ". " + sources[2] + "."
+	for _, splits := range []*split.Options{nil, {}} {
+		r := translate.Request{Texts: []string{plain}, Split: splits, Decode: decoding}
+		want, err := tr.Do(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Texts, r.Markup = []string{"<p><b>" + sources[1] + "</b>. " + sources[2] + ".</p>"}, markup.ReadHTML
+		got, err := tr.Do(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts []string
+		for k := range decoding.NBest {
+			alternative := want[0].Alternative(k)
+			if s := alternative.Best(); !slices.Contains(texts, s) {
+				texts = append(texts, s)
+			}
+			for _, sentence := range alternative.Sentences {
+				if s := alternative.Best()[sentence.Target.Start:sentence.Target.End]; s != sentence.Best() {
+					t.Errorf("alternative %d has %q in the place of %q", k, s, sentence.Best())
+				}
+			}
+		}
+		if len(texts) < 2 {
+			t.Fatalf("only one translation of %q", plain)
+		}
+		for k, s := range texts {
+			if k >= len(got[0].Translations) {
+				t.Errorf("%d translations of the document, want one of %q", k, s)
+				continue
+			}
+			whole := got[0].Translations[k].Text
+			d, err := markup.ReadHTML(whole)
+			if err != nil || len(d.Texts) != 1 || d.Texts[0].Plain != s || strings.Count(whole, "<b>") != 1 {
+				t.Errorf("translation %d of the document is %q, %v, want %q with an element", k, whole, err, s)
+			}
+		}
+	}
+}

@@ -74,10 +74,10 @@ type Request struct {
 	MaxSource int
 
 	// Markup, if not nil, reads each text as a document, for example markup.ReadHTML. Its texts
-	// are translated, and the translation of the text is the document with them, see Marked. It
-	// has the sum of their scores, and neither tokens nor attention; Decode.NBest, Prefixes and
-	// Certain do not apply. Prefix is that of each text of the documents, PhrasesOf and KeepOf
-	// are called with each. Lines calls Markup from several goroutines.
+	// are translated, and a translation of the text is the document with them, see Marked and
+	// Result.Alternative. It has the sum of their scores, and neither tokens nor attention;
+	// Prefixes and Certain do not apply. Prefix is that of each text of the documents, PhrasesOf
+	// and KeepOf are called with each. Lines calls Markup from several goroutines.
 	Markup func(string) (*markup.Document, error)
 
 	// Certain, if not nil, is called with the index of a text and the next part of its best

@@ -202,22 +202,54 @@ func (r *Result) join(s string, offset int) {
 			gap = split.Gap(gap, before, best)
 		}
 		b.WriteString(gap)
-		sentence.Target.Start = b.Len()
-		b.WriteString(best)
-		sentence.Target.End = b.Len()
+		joined.add(&b, sentence)
 		r.SourceTokens += sentence.SourceTokens
-		if len(sentence.Translations) > 0 {
-			joined.Score += sentence.Translations[0].Score
-			for _, at := range sentence.Translations[0].Kept {
-				joined.Kept = append(joined.Kept, text.Range{Start: sentence.Target.Start + at.Start, End: sentence.Target.Start + at.End})
-			}
-			joined.Truncated = joined.Truncated || sentence.Translations[0].Truncated
-		}
 		before, end = best, sentence.Source.End
 	}
 	b.WriteString(s[end:])
 	joined.Text = b.String()
 	r.Translations = []Translation{joined}
+}
+
+// add writes the best translation of a sentence to b, the text of t, and sets its Target.
+func (t *Translation) add(b *strings.Builder, s *Sentence) {
+	s.Target.Start = b.Len()
+	b.WriteString(s.Best())
+	s.Target.End = b.Len()
+	if len(s.Translations) == 0 {
+		return
+	}
+	best := s.Translations[0]
+	t.Score += best.Score
+	t.Truncated = t.Truncated || best.Truncated
+	for _, at := range best.Kept {
+		t.Kept = append(t.Kept, text.Range{Start: s.Target.Start + at.Start, End: s.Target.Start + at.End})
+	}
+}
+
+// Alternative returns the result with one translation: the k-th, or of a text that was split the
+// k-th of each sentence. It is the last one where there are no more than k; k counts from 0.
+func (r Result) Alternative(k int) Result {
+	if len(r.Sentences) == 0 {
+		if n := len(r.Translations); n > 0 {
+			r.Translations = r.Translations[min(k, n-1):][:1]
+		}
+		return r
+	}
+	best, end := r.Best(), 0
+	var b strings.Builder
+	joined := Translation{}
+	r.Sentences = slices.Clone(r.Sentences)
+	for i := range r.Sentences {
+		sentence := &r.Sentences[i]
+		sentence.Result = sentence.Result.Alternative(k)
+		b.WriteString(best[end:sentence.Target.Start])
+		end = sentence.Target.End
+		joined.add(&b, sentence)
+	}
+	joined.Text = b.String() + best[end:]
+	r.Translations = []Translation{joined}
+	return r
 }
 
 // splitOptions returns r.Split with the language of r.
