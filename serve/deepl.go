@@ -2,9 +2,12 @@ package serve
 
 import (
 	"cmp"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"tfm/text/markup"
 )
@@ -97,7 +100,11 @@ func (c *call) translateFrom(texts []string, target string, alternatives int) (b
 	case "html":
 		r.markup = markup.ReadHTML
 	case "xml":
-		r.markup = markup.ReadXML
+		ignored, _, err := c.texts("ignore_tags")
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		r.markup = markup.KeepXML(strings.Split(strings.Join(ignored, ","), ","))
 	default:
 		return nil, nil, nil, badRequest("Value for 'tag_handling' not supported.")
 	}
@@ -106,6 +113,40 @@ func (c *call) translateFrom(texts []string, target string, alternatives int) (b
 		languages = append(languages, detected{100, r.source})
 	}
 	return best, others, languages, err
+}
+
+// glossariesDeepL answers the glossaries of DeepL's interface. A file has no languages of its own, so
+// that each pair of languages has it, by the same id.
+func glossariesDeepL(c *call) (any, error) {
+	type glossary struct {
+		ID      string    `json:"glossary_id"`
+		Name    string    `json:"name"`
+		Ready   bool      `json:"ready"`
+		Source  string    `json:"source_lang"`
+		Target  string    `json:"target_lang"`
+		Created time.Time `json:"creation_time"`
+		Entries int       `json:"entry_count"`
+	}
+	list := []glossary{}
+	for _, name := range c.catalog.glossaries.names {
+		for _, p := range slices.SortedFunc(maps.Keys(c.catalog.pairs), comparePairs) {
+			g, err := c.catalog.glossaries.find(name, p)
+			if err != nil {
+				continue // a TBX without these languages
+			}
+			list = append(list, glossary{name, name, true, strings.ToLower(p.source), strings.ToLower(p.target), c.catalog.glossaries.files[name].modified, g.Len()})
+		}
+	}
+	return map[string]any{"glossaries": list}, nil
+}
+
+func comparePairs(a, b pair) int {
+	return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.target, b.target))
+}
+
+// glossaryPairsDeepL answers the pairs of languages for which clients can make glossaries: none.
+func glossaryPairsDeepL(*call) (any, error) {
+	return map[string]any{"supported_languages": []string{}}, nil
 }
 
 // languagesDeepL answers the languages of DeepL's interface.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"tfm/translate"
 )
@@ -22,8 +23,9 @@ type glossaries struct {
 }
 
 type glossaryFile struct {
-	path string
-	data []byte
+	path     string
+	data     []byte
+	modified time.Time
 }
 
 // glossaryOf is a glossary for a pair of languages, which select columns of TBX.
@@ -58,7 +60,7 @@ func readGlossaries(paths []string) (*glossaries, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.files[name] = glossaryFile{path, data}
+		g.files[name] = glossaryFile{path, data, info.ModTime().UTC()}
 		g.names = append(g.names, name)
 	}
 	slices.Sort(g.names)

@@ -206,6 +206,10 @@ func TestGlossariesAndSuggestions(t *testing.T) {
 	if _, answer := send(t, request("GET", h.URL+"/v1/glossaries", "", "")); fmt.Sprint(answer["glossaries"]) != "[animals]" {
 		t.Errorf("glossaries %v", answer)
 	}
+	_, answer := send(t, request("GET", h.URL+"/v2/glossaries", "", ""))
+	if list, _ := answer["glossaries"].([]any); len(list) != 2 || list[1].(map[string]any)["source_lang"] != "en" || list[1].(map[string]any)["entry_count"] != 1.0 {
+		t.Errorf("DeepL's glossaries %v, want one for de to fr and one for en to de", answer)
+	}
 	status, answer := post("/translate", `{"q": "the red dog runs.", "source": "en", "target": "de", "glossary": "animals"}`)
 	if s, _ := answer["translatedText"].(string); status != 200 || strings.Count(s, "Wauwau") != 1 {
 		t.Errorf("status %d, %v, want the term once", status, answer)

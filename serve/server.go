@@ -168,6 +168,8 @@ func (s *Server) routes() {
 	handle("GET /frontend/settings", settings)
 	handle("GET /v2/languages", languagesDeepL)
 	handle("GET /v2/usage", usageDeepL)
+	handle("GET /v2/glossaries", glossariesDeepL)
+	handle("GET /v2/glossary-language-pairs", glossaryPairsDeepL)
 	open("GET /health", func(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	})

@@ -162,6 +162,10 @@ func TestTexts(t *testing.T) {
 	if status != 200 || answer["data"] != want(t, first, "the red dog runs.") || answer["code"] != 200.0 {
 		t.Errorf("DeepLX: status %d, %v", status, answer)
 	}
+	_, answer = send(t, request("POST", h.URL+"/v2/translate", jsonObject, `{"text": ["the <x id=\"1\">red dog</x> runs."], "source_lang": "EN", "target_lang": "DE", "tag_handling": "xml", "ignore_tags": ["x"]}`))
+	if list, _ := answer["translations"].([]any); len(list) != 1 || !strings.Contains(list[0].(map[string]any)["text"].(string), `<x id="1">red dog</x>`) {
+		t.Errorf("DeepL with ignored elements: %v", answer)
+	}
 	status, answer = post(`{"text_list": ["the red dog runs."], "source_lang": "en", "target_lang": "de"}`)
 	if list, _ := answer["translations"].([]any); status != 200 || len(list) != 1 || list[0].(map[string]any)["text"] != want(t, first, "the red dog runs.") {
 		t.Errorf("Immersive Translate: status %d, %v", status, answer)

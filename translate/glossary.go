@@ -18,6 +18,14 @@ type Glossary struct {
 	entries map[string][]entry // by the first word of a form in lower case, the longest form first
 }
 
+// Len returns the number of forms of terms.
+func (g *Glossary) Len() (n int) {
+	for _, list := range g.entries {
+		n += len(list)
+	}
+	return n
+}
+
 // entry is a form of a term.
 type entry struct {
 	form    string

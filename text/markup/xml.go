@@ -17,12 +17,19 @@ import (
 // the names code, pre and the like is kept, and of those with translate="no" or its:translate="no".
 // No declaration of a document type is followed: a reference to an entity that HTML does not know
 // is an empty span. The error names a line and the violation of well-formedness.
-func ReadXML(s string) (*Document, error) {
+func ReadXML(s string) (*Document, error) { return readXML(s, nil) }
+
+// KeepXML returns a ReadXML for which the text of elements of some names is kept too.
+func KeepXML(names []string) func(string) (*Document, error) {
+	return func(s string) (*Document, error) { return readXML(s, names) }
+}
+
+func readXML(s string, keep []string) (*Document, error) {
 	b := builder{src: s, escape: escaper{xml: true}}
 	if err := b.charset(); err != nil {
 		return nil, err
 	}
-	p := xmlParser{builder: b}
+	p := xmlParser{builder: b, keep: keep}
 	if err := p.read(); err != nil {
 		return nil, err
 	}
@@ -36,6 +43,7 @@ func ReadXML(s string) (*Document, error) {
 // xmlParser finds the elements of XML.
 type xmlParser struct {
 	builder
+	keep   []string // names of elements whose text is kept
 	tokens []token
 	other  []int // of each tag the index of the other of its element, of others -1
 	names  map[string]*use
@@ -191,7 +199,7 @@ func (p *xmlParser) add(i int) {
 				c = kept
 			}
 		}
-		e.keep = keepOf(p.src, t, keep || c&kept != 0)
+		e.keep = keepOf(p.src, t, keep || c&kept != 0 || slices.Contains(p.keep, t.name))
 		e.hidden = c&hidden != 0
 		switch {
 		case p.isBlock(t.name):
