@@ -115,8 +115,8 @@ func (c *call) translateFrom(texts []string, target string, alternatives int) (b
 	return best, others, languages, err
 }
 
-// glossariesDeepL answers the glossaries of DeepL's interface. A file has no languages of its own, so
-// that each pair of languages has it, by the same id.
+// glossariesDeepL answers the glossaries of DeepL's interface. A file has no languages of its own,
+// so that each pair of languages has it, by the same id.
 func glossariesDeepL(c *call) (any, error) {
 	type glossary struct {
 		ID      string    `json:"glossary_id"`
