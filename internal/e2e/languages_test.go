@@ -22,7 +22,7 @@ func inLanguages(t *testing.T, path, src, tgt string) string {
 }
 
 func TestAverageKeepsTheLanguages(t *testing.T) {
-	m := toyModel(t)
+	m := inLanguages(t, toyModel(t), "", "")
 	out := filepath.Join(t.TempDir(), "mean.safetensors")
 	half := inLanguages(t, m, "", "fr")
 	mustRun(t, "", "average", "-o", out, m, half, inLanguages(t, m, "en", "fr"))

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"math"
+	"strings"
 
 	"tfm/internal/hash"
 	"tfm/text"
@@ -70,7 +71,7 @@ const ratioStep = octave / 32
 func (c *factsCounter) add(p text.Pair) pairHashes {
 	c.Pairs++
 	if len(c.Sample) < maxSample {
-		c.Sample = append(c.Sample, p)
+		c.Sample = append(c.Sample, text.Pair{Source: strings.Clone(p.Source), Target: strings.Clone(p.Target)})
 	}
 	sourceHash, source := hash.Text(p.Source)
 	targetHash, target := hash.Text(p.Target)

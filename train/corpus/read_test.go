@@ -129,6 +129,11 @@ func TestInspectAndRead(t *testing.T) {
 			if s.Pairs != 1487 {
 				t.Errorf("%d pairs, want 1487", s.Pairs)
 			}
+			for i, p := range s.Sample {
+				if first := strings.SplitN(read(t, src), "\n", len(s.Sample)+1)[i]; p.Source != first {
+					t.Fatalf("pair %d of the sample is %q, want %q", i, p.Source, first)
+				}
+			}
 			s.VocabSize, s.Joint = 320, joint
 			got, err := s.Read(context.Background(), o)
 			if err != nil {

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -8,17 +9,19 @@ import (
 	"tfm/text/detect"
 )
 
-// side is the language of most sampled sentences of a side, or detect.Unknown.
+// side is the language of a side of pairs.
 type side struct {
-	lang  string
-	n, of int // sentences that are surely in lang, sampled sentences
+	lang        string // of most sampled sentences, or detect.Unknown
+	likely      string // of almost all sentences that are surely in a language, or detect.Unknown
+	n, sure, of int    // sentences that are surely in the most frequent language, in any, sampled
 }
 
 // Limits of a side with a language.
 const (
 	minConfidence = 0.9 // of a sentence
 	minSentences  = 50
-	minMajority   = 0.5
+	minMajority   = 0.5 // of the sampled sentences
+	minLikely     = 0.9 // of the sure ones: names and technical terms are in no language
 )
 
 // detect sets the languages of source and target.
@@ -28,21 +31,39 @@ func (d *data) detect() {
 
 // newSide returns the language of a side of pairs.
 func newSide(pairs []text.Pair, sentence func(text.Pair) string) side {
-	s := side{lang: detect.Unknown, of: len(pairs)}
+	s := side{of: len(pairs)}
 	count := map[string]int{}
 	for _, p := range pairs {
 		lang, confidence := detect.Default().Detect(sentence(p))
-		if confidence < minConfidence {
+		if confidence < minConfidence || lang == detect.Unknown {
 			continue
 		}
+		s.sure++
 		if count[lang]++; count[lang] > s.n {
 			s.lang, s.n = lang, count[lang]
 		}
 	}
+	s.likely = s.lang
 	if s.n < minSentences || share(s.n, s.of) < minMajority {
 		s.lang = detect.Unknown
 	}
+	if s.n < minSentences || share(s.n, s.sure) < minLikely {
+		s.likely = detect.Unknown
+	}
 	return s
+}
+
+// detectLanguages sets the languages that are not named, if both sides have one and they differ.
+func (j *Job) detectLanguages() {
+	d := data{Survey: j.Survey}
+	if j.SrcLang != "" && j.TgtLang != "" {
+		return
+	}
+	d.detect()
+	source, target := cmp.Or(j.SrcLang, d.sources.likely), cmp.Or(j.TgtLang, d.targets.likely)
+	if source != detect.Unknown && target != detect.Unknown && source != target {
+		j.SrcLang, j.TgtLang, j.detected = source, target, true
+	}
 }
 
 // closeLanguages are languages that sentences without their few differences do not tell apart.

@@ -31,6 +31,7 @@ type Job struct {
 	NoWarnings bool              // about settings that cannot be changed
 	Record     func(train.Event) // called with every event, if not nil
 
+	detected     bool // a language is that of most sampled sentences
 	watch        *watch
 	validations  int              // printed with a sample
 	lastValid    train.Validation // Step is 0 before the first
@@ -69,6 +70,9 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	defer c.Close()
+	if c.Languages == "" {
+		j.detectLanguages()
+	}
 	c.SrcLang, c.TgtLang = j.SrcLang, j.TgtLang
 	j.Config.SrcVocab, j.Config.TgtVocab = c.Vocab.Source.Size(), c.Vocab.Target.Size()
 	if c.Languages != "" {

@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/texttest"
 	"tfm/model"
+	"tfm/text"
 	"tfm/train"
 	"tfm/train/corpus"
 )
@@ -137,5 +139,29 @@ func TestMovedPairsArePrinted(t *testing.T) {
 	want := regexp.MustCompile(`training pairs:   285 from .*\nvalidation pairs: 15 held out \(-valid-src\)\n +\d+ near-duplicates moved to training\n`)
 	if found := read(t, printed); !want.MatchString(found) {
 		t.Errorf("output has no %s\n%s", want, found)
+	}
+}
+
+// Languages that no flag names are those of the sentences, if both sides have one.
+func TestDetectedLanguages(t *testing.T) {
+	source, target := "The man who lives in that house has %d dogs and two cats.", "Der Mann, der in diesem Haus wohnt, hat %d Hunde und zwei Katzen."
+	for _, c := range []struct{ source, target, src, tgt, want string }{
+		{source, target, "", "", "en de"},
+		{target, source, "", "", "de en"},
+		{source, target, "", "nds", "en nds"},
+		{source, source, "", "", " "},
+		{"%d", target, "", "", " "},
+		{"%d", target, "en", "", "en de"},
+	} {
+		j, _ := job(t)
+		j.SrcLang, j.TgtLang = c.src, c.tgt
+		j.Survey = new(corpus.Survey)
+		for i := range 100 {
+			j.Survey.Sample = append(j.Survey.Sample, text.Pair{Source: strings.ReplaceAll(c.source, "%d", strconv.Itoa(i)), Target: strings.ReplaceAll(c.target, "%d", strconv.Itoa(i))})
+		}
+		j.detectLanguages()
+		if got := j.SrcLang + " " + j.TgtLang; got != c.want {
+			t.Errorf("languages %q of %q and %q, named %q and %q, want %q", got, c.source, c.target, c.src, c.tgt, c.want)
+		}
 	}
 }

@@ -47,7 +47,11 @@ func (j *Job) printData(c *corpus.Corpus) {
 	}
 	j.fieldIf(c.Unscored > 0, "", "%s of them count only for BLEU: an empty side, or over %d tokens", format.Thousands(c.Unscored), j.Options.MaxLen)
 	j.fieldIf(j.Config.TgtLanguages != "", "targets", "%s, by -to", j.Config.TgtLanguages.Codes())
-	j.fieldIf(j.SrcLang != "" || j.TgtLang != "", "languages", "%s to %s", cmp.Or(j.SrcLang, "unknown"), cmp.Or(j.TgtLang, "unknown"))
+	how := ""
+	if j.detected {
+		how = ", detected (-src-lang, -tgt-lang)"
+	}
+	j.fieldIf(j.SrcLang != "" || j.TgtLang != "", "languages", "%s to %s%s", cmp.Or(j.SrcLang, "unknown"), cmp.Or(j.TgtLang, "unknown"), how)
 	j.printDataWarnings(c)
 	if c.Vocab.Joint() {
 		p.Field("vocabulary", "%s pieces, joint", format.Thousands(j.Config.SrcVocab))
