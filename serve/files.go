@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"path/filepath"
@@ -64,7 +65,8 @@ func (f *files) find(id string, now time.Time) (*translatedFile, bool) {
 	return file, ok && now.Before(file.expires)
 }
 
-// translateFile answers /translate_file of LibreTranslate with the address of the translation.
+// translateFile answers /translate_file of LibreTranslate with the address of the translation, as
+// the last of server-sent events if the client accepts them.
 func translateFile(c *call) (any, error) {
 	if c.file == nil {
 		return nil, missing("file")
@@ -94,26 +96,80 @@ func translateFile(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer q.end()
-	var out bytes.Buffer
-	err = c.translateDocument(&out, p.source, p.target, func(texts []markup.Text) ([]markup.Text, error) { return c.markedBy(q, j, texts) })
+	if !c.acceptsEvents() {
+		defer q.end()
+		return c.storeTranslation(q, j, p, func(int) {})
+	}
+	total, err := c.textBytes() // an error of the document is one before the events
 	if err != nil {
+		q.end()
 		return nil, err
+	}
+	return events(func(w http.ResponseWriter) error {
+		defer q.end()
+		return c.streamFile(w, q, j, p, total)
+	}), nil
+}
+
+// translatedFileURL is the answer of /translate_file.
+type translatedFileURL struct {
+	URL string `json:"translatedFileUrl"`
+}
+
+// streamFile writes events: progress, with the bytes of text that are translated and of all, once
+// for each percent, and at the end error or file.
+func (c *call) streamFile(w http.ResponseWriter, q *queued, j *job, p pair, total int) error {
+	send := eventWriter(w)
+	done, percent := 0, -1
+	progress := func(n int) {
+		if done += n; 100*done/max(total, 1) > percent {
+			percent = 100 * done / max(total, 1)
+			send.event("progress", map[string]int{"done": done, "total": total})
+		}
+	}
+	progress(0)
+	answer, err := c.storeTranslation(q, j, p, progress)
+	if err != nil {
+		send.error(err)
+		return err
+	}
+	send.event("file", answer)
+	return nil
+}
+
+// textBytes returns the bytes of text in the uploaded document.
+func (c *call) textBytes() (n int, err error) {
+	err = c.translateDocument(io.Discard, "", "", func(texts []markup.Text) ([]markup.Text, error) {
+		for _, t := range texts {
+			n += len(t.Plain)
+		}
+		return texts, nil
+	})
+	return n, err
+}
+
+// storeTranslation translates the uploaded document and holds the translation. It calls progress
+// with the bytes of each text that is translated; the calls do not overlap.
+func (c *call) storeTranslation(q *queued, j *job, p pair, progress func(n int)) (answer translatedFileURL, err error) {
+	var out bytes.Buffer
+	err = c.translateDocument(&out, p.source, p.target, func(texts []markup.Text) ([]markup.Text, error) { return c.markedBy(q, j, texts, progress) })
+	if err != nil {
+		return answer, err
 	}
 	id, ok := c.files.add(c.file.name, out.Bytes(), time.Now())
 	if !ok {
-		return nil, &statusError{status: http.StatusServiceUnavailable, message: "Too many translated files wait to be downloaded", retryAfter: fileLife}
+		return answer, &statusError{status: http.StatusServiceUnavailable, message: "Too many translated files wait to be downloaded", retryAfter: fileLife}
 	}
 	scheme := "http"
 	if c.request.TLS != nil || c.isProxy(remote(c.request)) && c.request.Header.Get("X-Forwarded-Proto") == "https" {
 		scheme = "https"
 	}
-	return map[string]string{"translatedFileUrl": scheme + "://" + c.request.Host + c.options.Prefix + "/download_file/" + id}, nil
+	return translatedFileURL{scheme + "://" + c.request.Host + c.options.Prefix + "/download_file/" + id}, nil
 }
 
 // translateDocument writes the uploaded document with what f returns for its texts. Errors of the
 // document are those of a request.
-func (c *call) translateDocument(w *bytes.Buffer, source, target string, f document.Func) error {
+func (c *call) translateDocument(w io.Writer, source, target string, f document.Func) error {
 	var failed error // of f
 	err := document.Translate(w, c.file.name, bytes.NewReader(c.file.data), int64(len(c.file.data)), document.Options{From: source, To: target},
 		func(texts []markup.Text) (out []markup.Text, err error) {
@@ -132,7 +188,7 @@ var enough = errors.New("enough text")
 // detectFile returns the language of the uploaded document, by its first group of texts.
 func (c *call) detectFile() (string, error) {
 	var b strings.Builder
-	err := c.translateDocument(new(bytes.Buffer), "", "", func(texts []markup.Text) ([]markup.Text, error) {
+	err := c.translateDocument(io.Discard, "", "", func(texts []markup.Text) ([]markup.Text, error) {
 		for _, t := range texts {
 			b.WriteString(t.Plain + "\n")
 		}
@@ -144,9 +200,11 @@ func (c *call) detectFile() (string, error) {
 	return c.detect(b.String()).Language, nil
 }
 
-// markedBy translates texts of a document by one step after another, each text in its turn.
-func (c *call) markedBy(q *queued, j *job, texts []markup.Text) ([]markup.Text, error) {
+// markedBy translates texts of a document by one step after another, each text in its turn. It
+// calls progress with the bytes of each, one call at a time.
+func (c *call) markedBy(q *queued, j *job, texts []markup.Text, progress func(n int)) ([]markup.Text, error) {
 	out := make([]markup.Text, len(texts))
+	var mu sync.Mutex
 	return out, c.each(q, len(texts), func(i int) int { return j.work(texts[i].Plain) }, func(ctx context.Context, i int) error {
 		out[i] = texts[i]
 		for k, d := range j.steps {
@@ -156,6 +214,9 @@ func (c *call) markedBy(q *queued, j *job, texts []markup.Text) ([]markup.Text, 
 			}
 			out[i] = marked[0]
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		progress(len(texts[i].Plain))
 		return nil
 	})
 }

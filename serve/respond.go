@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -17,6 +19,9 @@ type statusError struct {
 }
 
 func (e *statusError) Error() string { return e.message }
+
+// retrySeconds returns retryAfter in whole seconds, rounded up.
+func (e *statusError) retrySeconds() int { return int((e.retryAfter + time.Second - 1) / time.Second) }
 
 func badRequest(message string) error {
 	return &statusError{status: http.StatusBadRequest, message: message}
@@ -59,7 +64,44 @@ func writeError(w http.ResponseWriter, err error) {
 // writeErrorAs writes an error with another body.
 func writeErrorAs(w http.ResponseWriter, e *statusError, body map[string]any) {
 	if e.retryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int((e.retryAfter+time.Second-1)/time.Second)))
+		w.Header().Set("Retry-After", strconv.Itoa(e.retrySeconds()))
 	}
 	writeJSON(w, e.status, body)
+}
+
+// acceptsEvents reports whether the client accepts server-sent events.
+func (c *call) acceptsEvents() bool {
+	return strings.Contains(c.request.Header.Get("Accept"), "text/event-stream")
+}
+
+// eventStream writes server-sent events.
+type eventStream struct {
+	w       http.ResponseWriter
+	flusher *http.ResponseController
+}
+
+// eventWriter begins an answer of events.
+func eventWriter(w http.ResponseWriter) eventStream {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // nginx would send all events together at the end
+	return eventStream{w, http.NewResponseController(w)}
+}
+
+// event sends an event. v has strings and numbers only.
+func (s eventStream) event(name string, v any) {
+	data, _ := json.Marshal(v)
+	fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, data)
+	s.flusher.Flush()
+}
+
+// error sends an error with its status, which is not that of the answer any more.
+func (s eventStream) error(err error) {
+	e := errorStatus(err)
+	s.event("error", struct {
+		Error      string `json:"error"`
+		Status     int    `json:"status"`
+		RetryAfter int    `json:"retry_after,omitempty"` // seconds
+	}{e.message, e.status, e.retrySeconds()})
 }

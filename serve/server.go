@@ -176,7 +176,7 @@ func (s *Server) routes() {
 	open("GET /ready", s.ready)
 	open("GET /metrics", s.serveMetrics)
 	open("GET /{$}", servePage)
-	open("GET /page/", servePage)
+	open("GET /page/{file}", servePage)
 	open("GET /spec", s.serveSpec)
 	open("/", s.noRoute)
 }
@@ -224,7 +224,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	path, ok := strings.CutPrefix(r.URL.Path, s.options.Prefix)
-	if !ok {
+	if ok && path == "" && s.options.Prefix != "" {
+		// Addresses in the page are relative to its folder.
+		http.Redirect(w, r, s.options.Prefix+"/", http.StatusPermanentRedirect)
+		return
+	}
+	if !ok || !strings.HasPrefix(path, "/") {
 		writeError(w, errNotFound)
 		return
 	}

@@ -2,8 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -59,7 +57,7 @@ func translateV1(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.Contains(c.request.Header.Get("Accept"), "text/event-stream") {
+	if c.acceptsEvents() {
 		return events(func(w http.ResponseWriter) error { return c.streamV1(w, r) }), nil
 	}
 	answer := v1Answer{make([]v1Text, len(r.Texts))}
@@ -163,14 +161,14 @@ func (r *v1Request) jobOf(j *job, stream func(string)) *job {
 	return &of
 }
 
-// v1TextOf returns a translated text. The sentences are those of the last step; with two steps
-// their ranges of the source are those of the text between.
+// v1TextOf returns a translated text. With two steps, each line counts as one sentence, because the
+// sentences of the text between have no ranges in the source.
 func (c *call) v1TextOf(ctx context.Context, r *v1Request, j *job, lines translated) (v1Text, error) {
 	out := v1Text{Translation: lines.best(), Sentences: []v1Sentence{}}
 	var source, target int // offsets of the line
 	for i := range lines {
 		l := &lines[i]
-		for _, sentence := range l.sentences() {
+		for _, sentence := range l.sentences(len(j.steps)) {
 			out.Sentences = append(out.Sentences, v1SentenceOf(&sentence, source, target, r))
 		}
 		source, target = source+len(l.source)+1, target+len(l.best())+1
@@ -185,10 +183,10 @@ func (c *call) v1TextOf(ctx context.Context, r *v1Request, j *job, lines transla
 	return out, err
 }
 
-// sentences returns the sentences of a line, which is one itself if it was not split, and none if
-// it was not translated.
-func (l *translatedLine) sentences() []translate.Sentence {
-	if len(l.Sentences) > 0 || len(l.Translations) == 0 {
+// sentences returns the sentences of a line: the line itself if it was not split or took several
+// steps, none if it was not translated.
+func (l *translatedLine) sentences(steps int) []translate.Sentence {
+	if len(l.Sentences) > 0 && steps == 1 || len(l.Translations) == 0 {
 		return l.Sentences
 	}
 	return []translate.Sentence{{Source: text.Range{End: len(l.source)}, Target: text.Range{End: len(l.Best())}, Result: l.Result}}
@@ -251,24 +249,17 @@ func rangeOf(r text.Range, offset int) [2]int { return [2]int{offset + r.Start, 
 // streamV1 writes events: part, with a part of a translation as soon as it is certain, text, with
 // the whole of it, and at the end error or end.
 func (c *call) streamV1(w http.ResponseWriter, r *v1Request) error {
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	flusher := http.NewResponseController(w)
-	send := func(event string, v any) {
-		data, _ := json.Marshal(v) // strings and numbers
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data)
-		flusher.Flush()
-	}
+	send := eventWriter(w)
 	type ofText struct {
 		Index int    `json:"index"`
 		Part  string `json:"part,omitempty"`
 		*v1Text
 	}
-	err := c.eachV1(r, func(i int, s string) { send("part", ofText{Index: i, Part: s}) }, func(i int, t v1Text) { send("text", ofText{Index: i, v1Text: &t}) })
+	err := c.eachV1(r, func(i int, s string) { send.event("part", ofText{Index: i, Part: s}) }, func(i int, t v1Text) { send.event("text", ofText{Index: i, v1Text: &t}) })
 	if err != nil {
-		send("error", map[string]string{"error": errorStatus(err).message})
+		send.error(err)
 	} else {
-		send("end", struct{}{})
+		send.event("end", struct{}{})
 	}
 	return err
 }

@@ -1,381 +1,613 @@
-// The page of tfm serve. The text is only in the page: not in its address, and in no storage.
+// The page of tfm serve: two panes, and live translation. Texts stay in the page: they are neither in its
+// address nor in any storage, and no request goes to another server.
 
-const texts = {
-  en: {
-    title: "Translate", from: "From", to: "To", swap: "Swap languages", text: "Text", translation: "Translation", clear: "Clear", copy: "Copy", copied: "Copied",
-    help: "Point at a word to see what it translates; select one to choose another.", key: "API key", auto: "Detect language", other: "中文", busy: "Translating…",
-    offline: "The server does not answer.", none: "No other words",
-  },
-  zh: {
-    title: "翻译", from: "从", to: "到", swap: "交换语言", text: "原文", translation: "译文", clear: "清除", copy: "复制", copied: "已复制",
-    help: "指向一个词可看到它译自何处；点选一个词可换用别的译法。", key: "API 密钥", auto: "检测语言", other: "English", busy: "正在翻译……",
-    offline: "服务器没有应答。", none: "没有别的译法",
-  },
-};
+import { Fault, ask, setKey, stream } from "./api.js";
+import { acceptFiles, addFiles, showFiles } from "./files.js";
+import { changedPart, common, copied, fromAnswer, linked, parts, replaced, withSentence, wordsOf } from "./lines.js";
+import { faultText, languageName, show, switchLanguage, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
-const rightToLeft = /^(ar|fa|he|ur|yi|ps|sd|ug|dv|ckb)\b/;
-let ui = navigator.language.startsWith("zh") ? "zh" : "en";
-let languages = [];
+const rightToLeft = /^(ar|arc|ckb|dv|fa|he|khw|ks|ku-Arab|nqo|pa-Arab|ps|sd|syr|ug|ur|yi)\b/;
 
-// sentences are those of the translated text, in order:
-// {source, target: strings; before, after: white space of both texts before it; links: pairs of ranges}.
-let sentences = [];
-let translated = ""; // the source of sentences
-let pair = ""; // of sentences
-let running = null; // AbortController of the request in progress
-let wanted = false; // the text has changed since
+let languages = []; // {code, name, targets}
+let needsKey = false;
 
-const t = (name) => texts[ui][name];
+// The lines of the text. Each is {lead, core, trail: the text; done: its translation, null until there is one;
+// base: of what was in its place before, shown until then; part: of a translation that streams in; whole: do
+// not send the changed part only; node: its element}.
+let lines = [];
 
-function show() {
-  document.documentElement.lang = ui;
-  document.title = t("title");
-  for (const e of document.querySelectorAll("[data-text]")) e.textContent = t(e.dataset.text);
-  for (const e of document.querySelectorAll("[data-label]")) e.setAttribute("aria-label", t(e.dataset.label));
-  for (const e of document.querySelectorAll("[data-placeholder]")) e.placeholder = t(e.dataset.placeholder);
-  $("ui").textContent = t("other");
-  $("ui").lang = ui === "en" ? "zh" : "en";
-  fillSources();
-}
+// The translations of lines, by settings and text, the least recently used first.
+const cache = new Map();
+const cacheLimit = 1_000_000; // characters of lines
+let cacheSize = 0;
 
-function languageName(code, english) {
-  try {
-    return new Intl.DisplayNames([ui], { type: "language" }).of(code) || english;
-  } catch {
-    return english;
+function remember(line, settings = pair()) {
+  const id = settings + line.source;
+  if (!cache.has(id)) cacheSize += line.source.length + line.target.length;
+  cache.delete(id);
+  cache.set(id, line);
+  for (const [old, { source, target }] of cache) {
+    if (cacheSize <= cacheLimit) break;
+    cacheSize -= source.length + target.length;
+    cache.delete(old);
   }
 }
 
-function options(select, list, chosen) {
+function recall(core) {
+  const found = cache.get(pair() + core);
+  if (found) remember(found);
+  return found || null;
+}
+
+// settings are the parameters of requests beside texts.
+const settings = () => ({ source: $("source").value, target: $("target").value, ...($("glossary").value && { glossary: $("glossary").value }) });
+const pair = () => JSON.stringify(settings());
+
+// ---- Languages
+
+function fillSelect(select, list, chosen) {
   select.replaceChildren(...list.map(([value, name]) => new Option(name, value, false, value === chosen)));
 }
 
-function fillSources() {
-  const list = languages.map((l) => [l.code, languageName(l.code, l.name)]);
+function fillSources(chosen = $("source").value) {
+  const list = languages.map((l) => [l.code, languageName(l)]);
   if (list.length > 1) list.unshift(["auto", t("auto")]);
-  options($("source"), list, $("source").value);
+  fillSelect($("source"), list, chosen);
   fillTargets();
 }
 
-// fillTargets lists the targets of the source, of "auto" those of any.
-function fillTargets() {
-  const of = languages.filter((l) => $("source").value === "auto" || l.code === $("source").value);
-  const codes = [...new Set(of.flatMap((l) => l.targets))].sort();
-  options($("target"), codes.map((c) => [c, languageName(c, c)]), $("target").value);
-  $("swap").disabled = !canSwap();
-  $("text").dir = rightToLeft.test($("source").value) ? "rtl" : "auto";
-  $("translation").dir = rightToLeft.test($("target").value) ? "rtl" : "ltr";
-  $("translation").lang = $("target").value;
+// targetsOf returns the languages that one is translated to; for "auto" those of all.
+const targetsOf = (source) => [...new Set(languages.filter((l) => source === "auto" || l.code === source).flatMap((l) => l.targets))].sort();
+
+function fillTargets(chosen = $("target").value) {
+  const named = (code) => languageName(languages.find((l) => l.code === code) || { code, name: code });
+  fillSelect($("target"), targetsOf($("source").value).map((code) => [code, named(code)]), chosen);
+  const [source, target] = [$("source").value, $("target").value];
+  $("text").dir = $("mirror").dir = source === "auto" ? "auto" : rightToLeft.test(source) ? "rtl" : "ltr";
+  $("text").lang = source === "auto" ? "" : source;
+  $("translation").dir = rightToLeft.test(target) ? "rtl" : "ltr";
+  $("translation").lang = $("menu").lang = target;
+  showSwap();
 }
 
-function canSwap() {
-  const back = languages.find((l) => l.code === $("target").value);
-  return back !== undefined && back.targets.includes($("source").value);
+let detected = ""; // language of the text
+const ownSource = () => $("source").value === "auto" ? detected : $("source").value;
+
+function showSwap() {
+  $("swap").disabled = !targetsOf($("target").value).includes(ownSource());
+  const found = languages.find((l) => l.code === detected);
+  $("detected").textContent = $("source").value === "auto" && found ? t("detected", languageName(found)) : "";
 }
 
-function status(message, fault = false) {
-  $("state").textContent = message;
-  $("state").classList.toggle("fault", fault);
+function swap() {
+  const [source, target] = [ownSource(), $("target").value];
+  const text = lines.some((l) => l.done) ? translation() : $("text").value;
+  fillSources(target);
+  fillTargets(source);
+  $("text").value = text;
+  restart();
 }
 
-// request posts to the server's own interface.
-async function request(body, signal, accept = "application/json") {
-  const headers = { "Content-Type": "application/json", Accept: accept };
-  if ($("key").value) headers.Authorization = "Bearer " + $("key").value;
-  const response = await fetch("v1/translate", { method: "POST", headers, signal, body: JSON.stringify(body) });
-  if (!response.ok) {
-    const { error } = await response.json();
-    if (response.status === 400 && /API key/.test(error) || response.status === 403) $("keys").hidden = false;
-    throw new Error(error);
-  }
-  return response;
+// ---- Live translation. One request is in flight; the text when it ends is the next one, so that of texts
+// that follow each other quickly only the last is sent.
+
+// inTurn calls f when the request in flight has ended.
+let turn = Promise.resolve();
+function inTurn(f) {
+  const result = turn.then(f);
+  turn = result.catch(() => {});
+  return result;
 }
 
-// events yields the events of a stream.
-async function* events(response) {
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let buffer = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    buffer += value;
-    for (let end; (end = buffer.indexOf("\n\n")) >= 0; buffer = buffer.slice(end + 2)) {
-      const [event, data] = buffer.slice(0, end).split("\n");
-      yield [event.slice("event: ".length), JSON.parse(data.slice("data: ".length))];
-    }
-  }
-}
+let stop = new AbortController(); // of what the settings have made useless
+let working = false;
+let heldUntil = 0; // time before which the server wants no request
+let heldTimer = 0;
 
-// unitsOf returns the index in s of each byte of its UTF-8.
-function unitsOf(s) {
-  const at = [];
-  let i = 0;
-  for (const c of s) {
-    const bytes = c.codePointAt(0) < 0x80 ? 1 : c.codePointAt(0) < 0x800 ? 2 : c.length === 1 ? 3 : 4;
-    for (let k = 0; k < bytes; k++) at.push(i);
-    i += c.length;
-  }
-  at.push(i);
-  return at;
-}
-
-// sentencesOf returns the sentences of an answer, and the white space after the last one.
-function sentencesOf(source, answer) {
-  const s = unitsOf(source), u = unitsOf(answer.translation);
-  let sourceEnd = 0, targetEnd = 0;
-  const list = answer.sentences.map((x) => {
-    const [a, b] = [s[x.source[0]], s[x.source[1]]];
-    const [c, d] = [u[x.target[0]], u[x.target[1]]];
-    const sentence = {
-      source: source.slice(a, b), target: answer.translation.slice(c, d),
-      before: source.slice(sourceEnd, a), after: answer.translation.slice(targetEnd, c),
-      links: (x.alignment || []).map((l) => [s[l.source[0]] - a, s[l.source[1]] - a, u[l.target[0]] - c, u[l.target[1]] - c]),
-    };
-    [sourceEnd, targetEnd] = [b, d];
-    return sentence;
+// changed takes the text of the pane. A line keeps its translation if it is unchanged, or gets it from cache.
+function changed() {
+  closeMenu();
+  mark([], []);
+  const before = lines, now = $("text").value.split("\n").map((line) => parts(line));
+  const [start, end] = common(before.map((l) => l.lead + l.core + l.trail), now.map((p) => p.join("")));
+  lines = now.map(([lead, core, trail], i) => {
+    const fromEnd = now.length - i;
+    if (i < start) return before[i];
+    if (fromEnd <= end) return before[before.length - fromEnd];
+    const old = i < before.length - end ? before[i] : null;
+    const done = /\p{L}/u.test(core) ? recall(core) : copied(core);
+    return { lead, core, trail, done, base: done ? null : old && (old.done || old.base), part: "", whole: false, node: old?.node };
   });
-  if (list.length === 0) return [{ source, target: answer.translation, before: "", after: "", links: [] }];
-  if (sourceEnd < source.length) {
-    list.push({ source: "", target: "", before: source.slice(sourceEnd), after: answer.translation.slice(targetEnd), links: [] });
-  }
-  return list;
+  draw();
+  work();
 }
 
-// unchanged returns how many sentences at the begin and at the end of text are those translated.
-// The one beside a change may be divided in another way, so it is not among them.
-function unchanged(text) {
-  const length = (list) => list.reduce((n, x) => n + x.before.length + x.source.length, 0);
-  let first = 0, at = 0;
-  for (const x of sentences) {
-    if (!text.startsWith(x.before + x.source, at)) break;
-    at += x.before.length + x.source.length;
-    first++;
-  }
-  if (first < sentences.length || at < text.length) first = Math.max(0, first - 1);
-  const start = length(sentences.slice(0, first));
-  let last = sentences.length, end = text.length;
-  while (last > first) {
-    const x = sentences[last - 1], whole = x.before + x.source;
-    if (end - whole.length < start || text.slice(end - whole.length, end) !== whole) break;
-    end -= whole.length;
-    last--;
-  }
-  if (last < sentences.length && end > start) {
-    end += sentences[last].before.length + sentences[last].source.length;
-    last++;
-  }
-  return { first, last, start, end };
+// restart translates everything with changed settings.
+function restart() {
+  stop.abort();
+  stop = new AbortController();
+  lines = [];
+  detected = "";
+  showSwap();
+  changed();
 }
 
-// translate translates what has changed, one request at a time: the last text wins.
-async function translate() {
-  const text = $("text").value;
-  $("count").textContent = text.length || "";
-  shade([]);
-  if (running) {
-    wanted = true;
-    return;
+const batchLimit = { texts: 50, characters: 5000 }; // so that the newest text does not wait long
+const pace = 150; // milliseconds from one request to the next; limits of keys are by requests
+
+async function work() {
+  if (working) return;
+  working = true;
+  let failed = null;
+  while (!failed && lines.some((l) => !l.done) && !(needsKey && !$("key").value) && !held()) {
+    const { signal } = stop;
+    failed = await inTurn(() => translateBatch(signal)).then(() => null, (fault) => fault);
+    if (signal.aborted) failed = null; // the settings are others now
+    else await new Promise((resolve) => setTimeout(resolve, pace));
   }
-  const now = $("source").value + " " + $("target").value;
-  if (now !== pair) [sentences, translated, pair] = [[], "", now];
-  if (text === translated) return;
-  const { first, last, start, end } = unchanged(text);
-  const part = text.slice(start, end);
-  const [before, after] = [sentences.slice(0, first), sentences.slice(last)];
-  const finish = (list) => {
-    sentences = [...before, ...list, ...after];
-    translated = text;
-    draw();
-  };
-  if (part.trim() === "") {
-    finish(part === "" ? [] : [{ source: "", target: "", before: part, after: part, links: [] }]);
-    return;
+  working = false;
+  showState(failed);
+}
+
+const held = () => Date.now() < heldUntil;
+
+// translateBatch sends lines without a translation.
+async function translateBatch(signal) {
+  const of = pair(), batch = new Map(); // by text
+  let characters = 0;
+  for (const line of lines) {
+    if (line.done) continue;
+    const part = line.base && line.base.sentences.length > 1 && !line.whole && $("source").value !== "auto" ? changedPart(line.core, line.base) : null;
+    const text = part ? line.core.slice(part.from, part.to) : line.core;
+    if (batch.has(text)) continue;
+    characters += text.length;
+    if (batch.size > 0 && (characters > batchLimit.characters || batch.size === batchLimit.texts)) break;
+    batch.set(text, { text, part, core: line.core, base: line.base, node: line.node, partial: "" });
   }
-  running = new AbortController();
-  wanted = false;
-  $("translation").setAttribute("aria-busy", "true");
-  status(t("busy"));
-  const body = { texts: [part], source: $("source").value, target: $("target").value, alignment: true };
+  if (batch.size === 0) return;
+  showState(null);
+  const list = [...batch.values()];
   try {
-    let partial = "";
-    for await (const [event, data] of events(await request(body, running.signal, "text/event-stream"))) {
-      if (event === "error") throw new Error(data.error);
-      if (event === "part" && before.length + after.length === 0) $("translation").textContent = partial += data.part;
-      if (event === "text") finish(sentencesOf(part, data));
+    const body = { ...settings(), texts: list.map((x) => x.text), alignment: true };
+    for await (const [name, data] of stream("v1/translate", "end", { body, signal })) {
+      if (signal.aborted) return;
+      if (name === "part") receivePart(list[data.index], data.part);
+      if (name === "text") receive(list[data.index], data, of);
     }
-    status("");
   } catch (fault) {
-    if (fault.name !== "AbortError") status(fault instanceof TypeError ? t("offline") : fault.message, true);
-  } finally {
-    running = null;
-    $("translation").setAttribute("aria-busy", "false");
-    if (wanted) translate();
+    // Of several languages one may have no translation. Each text alone tells which.
+    if (fault.status === 400 && $("source").value === "auto" && list.length > 1) batchLimit.texts = 1;
+    else if (fault.status === 400 && batchLimit.texts === 1) receive(list[0], { translation: list[0].core, sentences: [] }, of);
+    else throw fault;
   }
 }
 
-// draw shows the sentences, each word as an element with the range of its sentence's source.
-function draw() {
-  const out = document.createDocumentFragment();
-  let at = 0; // of the sentence in the text
-  sentences.forEach((x, index) => {
-    out.append(x.after);
-    at += x.before.length;
-    const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(x.target);
-    const words = unspaced && Intl.Segmenter ? [...new Intl.Segmenter($("target").value, { granularity: "word" }).segment(x.target)].map((w) => w.segment)
-      : x.target.split(/(\s+)/);
-    let begin = 0;
-    for (const word of words) {
-      if (word.trim() === "") {
-        out.append(word);
-      } else {
-        const e = document.createElement("span");
-        e.className = "word";
-        e.textContent = word;
-        e.sentence = index;
-        e.begin = begin;
-        e.links = x.links.filter((l) => l[2] < begin + word.length && l[3] > begin).map((l) => [at + l[0], at + l[1]]);
-        out.append(e);
-      }
-      begin += word.length;
-    }
-    at += x.source.length;
-  });
-  $("translation").replaceChildren(out);
+// lineOf returns the line that a text was sent for, which may have been changed since.
+const lineOf = (sent) => lines.find((l) => l.core === sent.core && !l.done) || lines.find((l) => l.node === sent.node && !l.done);
+
+function receivePart(sent, part) {
+  sent.partial += part;
+  const line = lineOf(sent);
+  if (!line || line.core !== sent.core || sent.part) return;
+  line.part = sent.partial;
+  drawLine(line);
 }
 
-// shade marks ranges of the text.
-function shade(ranges) {
-  const text = $("text").value, out = document.createDocumentFragment();
+function receive(sent, answer, of) {
+  const found = fromAnswer(sent.text, answer);
+  const done = sent.part ? replaced(sent.core, sent.base, sent.part, found) : found;
+  if (answer.detected_language) detected = answer.detected_language.language;
+  if (done) remember(done, of);
+  const changedLine = lineOf(sent);
+  for (const line of lines) {
+    if (line.done || line.core !== sent.core) continue;
+    if (done) Object.assign(line, { done, base: null, part: "" });
+    else line.whole = true;
+    drawLine(line);
+  }
+  if (done && changedLine && !changedLine.done) { // somebody types on
+    changedLine.base = done;
+    drawLine(changedLine);
+  }
+  showSwap();
+}
+
+// showState shows whether the page translates, and a fault. After one that passes the page waits as long as
+// the server wants.
+function showState(fault) {
+  const isMissing = needsKey && !$("key").value;
+  if (fault?.retryAfter) {
+    heldUntil = Date.now() + 1000 * fault.retryAfter;
+    clearTimeout(heldTimer);
+    heldTimer = setTimeout(work, 1000 * fault.retryAfter);
+  }
+  if (fault?.status === 403) $("keys").hidden = false;
+  if (fault || !held()) setFault(fault ? faultText(fault) : isMissing ? t("needsKey") : "");
+  const isBusy = working && !fault;
+  $("translation").setAttribute("aria-busy", isBusy);
+  $("state").textContent = isBusy ? t("busy") : "";
+  if (!isBusy && !fault) announceTranslation();
+}
+
+// An unchanged text is not set again, so that it is not read aloud again.
+function setFault(text) {
+  if ($("fault").textContent !== text) $("fault").textContent = text;
+}
+
+// say has screen readers read a text.
+function say(text) { $("said").textContent = text; }
+
+let announcing = 0;
+function announceTranslation() {
+  clearTimeout(announcing);
+  if (document.activeElement !== $("text")) return;
+  announcing = setTimeout(() => say(translation().slice(0, 500)), 1000);
+}
+
+const translation = () => lines.map((l) => l.lead + (l.done || l.base || copied("")).target + l.trail).join("\n");
+
+// ---- The translation
+
+// draw shows the lines that have changed.
+function draw() {
+  const nodes = new Set();
+  for (const line of lines) {
+    if (line.shown && !nodes.has(line.node)) { nodes.add(line.node); continue; }
+    if (!line.node || nodes.has(line.node)) {
+      line.node = document.createElement("div");
+      line.node.className = "line";
+    }
+    nodes.add(line.node);
+    drawLine(line);
+  }
+  const pane = $("translation");
+  let next = pane.firstChild;
+  for (const node of nodes) {
+    if (node === next) next = next.nextSibling;
+    else pane.insertBefore(node, next);
+  }
+  while (next) [next, next] = [next.nextSibling, next.remove()];
+}
+
+const places = new WeakMap(); // of the element of a word: {line, from, to}
+let current = null; // element of the word that the arrow keys have reached
+
+function drawLine(line) {
+  line.shown = true;
+  const out = [line.lead];
+  const reached = current && places.get(current).line === line ? places.get(current).from : -1;
+  if (line.done) {
+    let at = 0;
+    const { target } = line.done;
+    for (const [from, to] of wordsOf(target, $("target").value)) {
+      const e = document.createElement("span");
+      e.className = "word";
+      e.textContent = target.slice(from, to);
+      places.set(e, { line, from, to });
+      out.push(target.slice(at, from), e);
+      if (at <= reached && reached < to) setCurrent(e);
+      at = to;
+    }
+    out.push(target.slice(at));
+  } else {
+    // The translation that streams in covers the one before.
+    const rest = document.createElement("span");
+    rest.className = "stale";
+    rest.textContent = (line.base?.target || "").slice(line.part.length);
+    out.push(line.part, rest);
+  }
+  line.node.replaceChildren(...out.filter((x) => x !== ""), line.trail);
+}
+
+// ---- Aligned words
+
+// mark marks ranges of the text, and elements of words.
+function mark(ranges, elements) {
+  const text = $("text").value, out = [];
   let at = 0;
-  for (const [from, to] of [...ranges].sort((a, b) => a[0] - b[0])) {
-    if (from < at) continue;
-    const mark = document.createElement("mark");
-    mark.textContent = text.slice(from, to);
-    out.append(text.slice(at, from), mark);
+  for (const [from, to] of ranges) {
+    const e = document.createElement("mark");
+    e.textContent = text.slice(from, to);
+    out.push(text.slice(at, from), e);
     at = to;
   }
-  out.append(text.slice(at) + "\n");
-  $("shadow").replaceChildren(...(ranges.length ? [out] : []));
-  $("shadow").scrollTop = $("text").scrollTop;
+  $("mirror").replaceChildren(...out, text.slice(at) + "\n"); // without more, a last empty line has no height
+  for (const e of $("translation").querySelectorAll(".linked")) e.classList.remove("linked");
+  for (const e of elements) e.classList.add("linked");
 }
 
-function words() {
-  return $("translation").querySelectorAll(".word");
+// markAt marks the words that belong to a position of a line, and returns those of the source.
+function markAt(line, side, at) {
+  if (!line?.done) return mark([], []);
+  let start = 0; // of the line in the text
+  for (const l of lines) {
+    if (l === line) break;
+    start += l.lead.length + l.core.length + l.trail.length + 1;
+  }
+  start += line.lead.length;
+  const found = linked(line.done, side, at, { source: ownSource() || undefined, target: $("target").value });
+  const elements = [...line.node.querySelectorAll(".word")].filter((e) => {
+    const { from, to } = places.get(e);
+    return found.target.some(([a, b]) => from < b && a < to);
+  });
+  mark(found.source.map(([a, b]) => [a + start, b + start]), elements);
+  return found.source.map(([a, b]) => line.core.slice(a, b));
 }
 
-function unmark() {
-  for (const e of words()) e.classList.remove("linked");
-  shade([]);
+function markSource(at) {
+  for (const line of lines) {
+    const length = line.lead.length + line.core.length + line.trail.length;
+    if (at <= length) return markAt(line, "source", at - line.lead.length);
+    at -= length + 1;
+  }
 }
 
-function markWord(e) {
-  unmark();
-  if ($("text").value !== translated) return;
-  e.classList.add("linked");
-  shade(e.links);
+function markTarget(e) {
+  const { line, from } = places.get(e);
+  return markAt(line, "target", from);
 }
 
-// markAt marks the words that translate the character at an index of the text.
-function markAt(index) {
-  unmark();
-  for (const e of words()) e.classList.toggle("linked", e.links.some(([from, to]) => from <= index && index < to));
+// ---- Other words
+
+let menuStop = null; // ends the request for the menu
+
+function closeMenu() {
+  menuStop?.abort();
+  menuStop = null;
+  if ($("menu").hidden) return;
+  const hadFocus = $("menu").contains(document.activeElement);
+  $("menu").hidden = true;
+  if (hadFocus) $("translation").focus();
 }
 
-// choose offers what else could stand in the place of a word, and what would follow.
-async function choose(e) {
-  const { sentence, begin } = e, x = sentences[sentence];
-  const menu = $("menu"), box = e.getBoundingClientRect();
-  const body = { texts: [x.source], source: $("source").value, target: $("target").value, prefix: x.target.slice(0, begin).trimEnd(), next: 8 };
-  let list = [];
+// offer shows what else could stand in the place of a word, and what would follow.
+async function offer(word) {
+  const { line, from } = places.get(word);
+  const index = line.done?.sentences.findIndex((x) => x.target[0] <= from && from < x.target[1]);
+  if (!line.done || index < 0 || held()) return;
+  closeMenu();
+  setCurrent(word);
+  const sentence = line.done.sentences[index];
+  const text = line.done.target.slice(...sentence.target), begin = from - sentence.target[0];
+  const source = line.core.slice(...sentence.source), prefix = text.slice(0, begin).trimEnd();
+  const { signal } = menuStop = new AbortController();
+  fillMenu(word, note(t("looking")));
+  const body = { ...settings(), source: ownSource(), texts: [source], prefix, next: 8 };
   try {
-    list = (await (await request(body)).json()).texts[0].next || [];
+    const answer = await inTurn(() => { signal.throwIfAborted(); return ask("v1/translate", { body, signal }); });
+    const others = (answer.texts[0].next || []).filter((s) => s !== text);
+    const items = others.map((s) => item(s, begin, () => choose(line, index, s)));
+    fillMenu(word, ...(items.length ? items : [note(t("none"))]));
   } catch (fault) {
-    status(fault.message, true);
+    if (fault.name === "AbortError") return;
+    closeMenu();
+    if (!(fault instanceof Fault)) throw fault;
+    showState(fault);
+  }
+}
+
+function note(text) {
+  const p = document.createElement("p");
+  p.role = "menuitem";
+  p.ariaDisabled = "true";
+  p.tabIndex = -1;
+  p.lang = document.documentElement.lang;
+  p.textContent = text;
+  return p;
+}
+
+// item returns the button of another translation of a sentence. It shows the text from the word on.
+function item(text, begin, choose) {
+  const b = document.createElement("button"), rest = document.createElement("span");
+  const shown = text.slice(begin).trimStart();
+  const [, end] = wordsOf(shown, $("target").value)[0] || [0, 0];
+  rest.className = "rest";
+  rest.textContent = shown.slice(end);
+  b.type = "button";
+  b.role = "menuitem";
+  b.tabIndex = -1;
+  b.append(shown.slice(0, end) || "∅", rest);
+  b.title = text;
+  b.addEventListener("click", choose);
+  return b;
+}
+
+function fillMenu(word, ...items) {
+  const menu = $("menu"), box = word.getBoundingClientRect();
+  menu.replaceChildren(...items);
+  menu.dir = $("translation").dir;
+  menu.hidden = false;
+  const left = menu.dir === "rtl" ? box.right - menu.offsetWidth : box.left;
+  menu.style.top = window.scrollY + box.bottom + 4 + "px";
+  menu.style.left = Math.max(8, Math.min(left, document.documentElement.clientWidth - menu.offsetWidth - 8)) + "px";
+  items[0].focus({ preventScroll: true });
+  menu.scrollIntoView({ block: "nearest" });
+}
+
+// choose puts another translation in the place of a sentence. It stays with the line, wherever it is. The
+// request for its alignment has all of it as prefix; without an answer it has none.
+async function choose(line, index, text) {
+  const of = pair(), { signal } = stop, before = line.done;
+  const source = line.core.slice(...before.sentences[index].source);
+  const set = (links) => {
+    const done = withSentence(before, index, text, links), was = line.done;
+    remember(done, of);
+    for (const l of lines) {
+      if (l.done !== was) continue;
+      l.done = done;
+      drawLine(l);
+    }
+  };
+  set([]);
+  closeMenu();
+  say(text);
+  const chosen = line.done;
+  try {
+    const body = { ...settings(), source: ownSource(), texts: [source], prefix: text, alignment: true };
+    const answer = await inTurn(() => ask("v1/translate", { body, signal }));
+    const found = fromAnswer(source, answer.texts[0]);
+    if (found.target === text && line.done === chosen) set(found.sentences.flatMap((x) => x.links));
+  } catch (fault) {
+    if (fault instanceof Fault) showState(fault);
+  }
+}
+
+// ---- Keyboard in the translation
+
+function setCurrent(word) {
+  current?.classList.remove("current");
+  current = word;
+  word?.classList.add("current");
+  word?.scrollIntoView({ block: "nearest" });
+}
+
+function walk(event) {
+  const list = [...$("translation").querySelectorAll(".word")], at = list.indexOf(current);
+  const step = $("translation").dir === "rtl" ? -1 : 1;
+  const next = { ArrowRight: at + step, ArrowLeft: at < 0 ? 0 : at - step, Home: 0, End: list.length - 1 }[event.key];
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (next !== undefined && list.length) {
+    setCurrent(list[Math.max(0, Math.min(list.length - 1, next))]);
+    const words = markTarget(current);
+    say(`${current.textContent}: ${(words || []).join(" ")}`);
+  } else if ((event.key === "Enter" || event.key === " ") && at >= 0) {
+    offer(current);
+  } else {
     return;
   }
-  const others = list.filter((s) => s !== x.target).map((s) => {
-    const b = document.createElement("button");
-    b.type = "button";
-    b.role = "option";
-    b.textContent = s.slice(begin).trim();
-    b.addEventListener("click", () => {
-      sentences[sentence] = { ...x, target: s, links: [] };
-      draw();
-      close();
-    });
-    return b;
-  });
-  menu.replaceChildren(...(others.length ? others : [t("none")]));
-  menu.lang = $("target").value;
-  menu.hidden = false;
-  menu.style.top = window.scrollY + box.bottom + 4 + "px";
-  menu.style.left = Math.max(4, Math.min(box.left, window.innerWidth - menu.offsetWidth - 4)) + "px";
-  others[0]?.focus();
-  const close = () => {
-    menu.hidden = true;
-    $("translation").focus();
-  };
-  menu.onkeydown = (event) => {
-    const at = others.indexOf(document.activeElement);
-    if (event.key === "Escape") close();
-    if (event.key === "ArrowDown") others[(at + 1) % others.length]?.focus();
-    if (event.key === "ArrowUp") others[(at + others.length - 1) % others.length]?.focus();
-  };
+  event.preventDefault();
 }
 
-// The arrow keys go from word to word of the translation, Enter chooses.
-let current = -1;
-function walk(event) {
-  const list = [...words()], step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (step !== undefined && list.length) {
-    current = Math.max(0, Math.min(list.length - 1, current + (getComputedStyle($("translation")).direction === "rtl" ? -step : step)));
-    markWord(list[current]);
-    event.preventDefault();
-  } else if (event.key === "Enter" && list[current]) {
-    choose(list[current]);
-  }
+function walkMenu(event) {
+  const items = [...$("menu").children], at = items.indexOf(document.activeElement), n = items.length;
+  const next = { ArrowDown: (at + 1) % n, ArrowUp: (at + n - 1) % n, Home: 0, End: n - 1 }[event.key];
+  if (next !== undefined) items[next].focus();
+  else if (event.key === "Escape" || event.key === "Tab") closeMenu();
+  else return;
+  event.preventDefault();
 }
 
-$("text").addEventListener("input", translate);
-$("text").addEventListener("scroll", () => { $("shadow").scrollTop = $("text").scrollTop; });
+// ---- Events
+
+$("text").addEventListener("input", changed);
 $("text").addEventListener("mousemove", (event) => {
   const at = document.caretPositionFromPoint?.(event.clientX, event.clientY);
-  if (at && at.offsetNode === $("text") && $("text").value === translated) markAt(at.offset);
+  if (at?.offsetNode === $("text")) markSource(at.offset);
 });
-$("text").addEventListener("mouseleave", unmark);
-$("text").addEventListener("keyup", () => { if ($("text").value === translated) markAt($("text").selectionStart); });
-$("translation").addEventListener("mouseover", (event) => { if (event.target.classList.contains("word")) markWord(event.target); });
-$("translation").addEventListener("mouseleave", unmark);
-$("translation").addEventListener("click", (event) => { if (event.target.classList.contains("word")) choose(event.target); });
-$("translation").addEventListener("focus", () => { current = -1; });
-$("translation").addEventListener("keydown", walk);
-document.addEventListener("pointerdown", (event) => { if (!$("menu").contains(event.target)) $("menu").hidden = true; });
-$("source").addEventListener("change", () => { fillTargets(); translate(); });
-$("target").addEventListener("change", () => { fillTargets(); translate(); });
-$("swap").addEventListener("click", () => {
-  const [source, target] = [$("source").value, $("target").value];
-  $("source").value = target;
-  fillTargets();
-  $("target").value = source;
-  fillTargets();
-  if (sentences.length) $("text").value = $("translation").textContent;
-  translate();
+$("text").addEventListener("mouseleave", () => mark([], []));
+document.addEventListener("selectionchange", () => {
+  if (document.activeElement === $("text") && $("text").selectionStart === $("text").selectionEnd) markSource($("text").selectionStart);
 });
-$("clear").addEventListener("click", () => { $("text").value = ""; translate(); $("text").focus(); });
-$("copy").addEventListener("click", async () => {
-  await navigator.clipboard.writeText($("translation").textContent);
-  status(t("copied"));
-});
-$("ui").addEventListener("click", () => { ui = ui === "en" ? "zh" : "en"; show(); });
-$("keys").addEventListener("submit", (event) => { event.preventDefault(); translate(); });
-$("key").addEventListener("change", translate);
+$("text").addEventListener("blur", () => mark([], []));
 
-show();
-try {
-  languages = await (await fetch("languages")).json();
-  fillSources();
-  translate();
-} catch {
-  status(t("offline"), true);
+const wordOf = (event) => event.target.closest(".word");
+$("translation").addEventListener("mouseover", (event) => { if (wordOf(event)) markTarget(wordOf(event)); });
+$("translation").addEventListener("mouseleave", () => mark([], []));
+$("translation").addEventListener("click", (event) => {
+  if (wordOf(event) && getSelection().isCollapsed) offer(wordOf(event)); // a drag selects text
+});
+$("translation").addEventListener("keydown", walk);
+$("translation").addEventListener("blur", () => { if ($("menu").hidden) mark([], []); });
+$("menu").addEventListener("keydown", walkMenu);
+document.addEventListener("pointerdown", (event) => { if (!$("menu").contains(event.target)) closeMenu(); });
+
+$("source").addEventListener("change", () => { fillTargets(); restart(); });
+$("target").addEventListener("change", () => { fillTargets(); restart(); });
+$("glossary").addEventListener("change", restart);
+$("swap").addEventListener("click", swap);
+$("clear").addEventListener("click", () => {
+  $("text").value = "";
+  restart();
+  $("text").focus();
+});
+$("copy").addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText(translation());
+  } catch { // pages without encryption have no clipboard
+    getSelection().selectAllChildren($("translation"));
+    document.execCommand("copy");
+    getSelection().removeAllRanges();
+  }
+  $("state").textContent = t("copied");
+  say(t("copied"));
+});
+$("ui").addEventListener("click", () => {
+  switchLanguage();
+  showAll();
+});
+$("keys").addEventListener("submit", (event) => {
+  event.preventDefault();
+  useKey();
+});
+$("key").addEventListener("change", useKey);
+
+function useKey() {
+  setKey($("key").value);
+  heldUntil = 0;
+  fillGlossaries();
+  restart();
 }
+
+$("choose").addEventListener("click", () => $("files").click());
+$("files").addEventListener("change", () => {
+  addFiles($("files").files, settings(), say);
+  $("files").value = "";
+});
+for (const name of ["dragover", "drop", "dragleave"]) {
+  document.addEventListener(name, (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return; // a text goes where it is dropped
+    event.preventDefault();
+    document.body.classList.toggle("dropping", name === "dragover");
+    if (name === "drop") addFiles(event.dataTransfer.files, settings(), say);
+  });
+}
+
+// ---- Begin
+
+function showAll() {
+  show();
+  fillSources();
+  showGlossaries();
+  showFiles();
+  showState(null);
+}
+
+let glossaries = [];
+
+function showGlossaries() {
+  $("glossaries").hidden = glossaries.length === 0;
+  fillSelect($("glossary"), [["", t("noGlossary")], ...glossaries.map((name) => [name, name])], $("glossary").value);
+}
+
+async function fillGlossaries() {
+  if (needsKey && !$("key").value) return;
+  try {
+    ({ glossaries } = await inTurn(() => ask("v1/glossaries")));
+  } catch {
+    return; // the next translation shows the fault
+  }
+  showGlossaries();
+}
+
+async function begin() {
+  show();
+  try {
+    const [list, server] = [await ask("languages"), await ask("frontend/settings")];
+    languages = list;
+    needsKey = server.keyRequired;
+    $("keys").hidden = !needsKey;
+    acceptFiles(server.supportedFilesFormat);
+    const own = languages.find((l) => navigator.languages[0].startsWith(l.code));
+    fillSources((own || server.language.source).code);
+    fillTargets(server.language.target.code);
+  } catch (fault) {
+    setFault(faultText(fault));
+    setTimeout(begin, 1000 * (fault.retryAfter || 5));
+    return;
+  }
+  await fillGlossaries();
+  changed();
+}
+
+begin();
