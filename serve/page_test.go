@@ -516,7 +516,8 @@ func TestPageInBrowser(t *testing.T) {
 
 	t.Run("languages", func(t *testing.T) {
 		b := fresh(t)
-		b.set("the red dog runs.")
+		b.set(text)
+		b.idle()
 		b.choose("target", "ar")
 		if got := b.text(`return [getComputedStyle($("translation")).direction, $("translation").lang, $("text").dir].join()`); got != "rtl,ar,ltr" {
 			t.Errorf("direction and language %q, want rtl,ar,ltr", got)
@@ -528,7 +529,7 @@ func TestPageInBrowser(t *testing.T) {
 			}
 			b.run(`$("ui").click()`)
 		}
-		if got, expected := b.translation(), translated(t, server, "the red dog runs.", "ar", ""); got != expected {
+		if got, expected := b.translation(), translated(t, server, text, "ar", ""); got != expected {
 			t.Errorf("translation %q, want %q", got, expected)
 		}
 	})

@@ -76,6 +76,7 @@ async function run() {
     } catch (fault) {
       if (fault.name === "AbortError") continue;
       if (!(fault instanceof Fault)) throw fault;
+      if (!fault.status) fault.retryAfter = 0; // it may be the file that cannot be read or is refused
       x.state = fault;
       x.say(t("ofFile", x.file.name, faultText(fault)));
       showRow(x);

@@ -2,7 +2,8 @@
 //
 // The unit of translation is a line without the white space around it. A translated line is
 //
-//   {source, target: strings, sentences: [{source, target: [from, to], links: [[from, to, from, to], …]}]}
+//   {source, target: strings, sentences: [{source, target: [from, to], links: [[from, to, from, to], …]}],
+//    language: of the source if it was detected}
 //
 // where a link goes from a range of the source to one of the target. Sentences do not overlap and are sorted.
 
@@ -121,7 +122,7 @@ export function withSentence(line, index, text, links) {
     if (i > index) return moved(x, 0, target.length - line.target.length);
     return { source, target: [begin, begin + text.length], links: links.map(([a, b, c, d]) => [a + from, b + from, c + begin, d + begin]) };
   });
-  return { source: line.source, target, sentences };
+  return { source: line.source, target, sentences, language: line.language };
 }
 
 // wordsOf returns the ranges of the words and punctuation marks of a text.

@@ -14,7 +14,7 @@ let needsKey = false;
 
 // The lines of the text. Each is {lead, core, trail: the text; done: its translation, null until there is one;
 // base: of what was in its place before, shown until then; part: of a translation that streams in; whole: do
-// not send the changed part only; node: its element}.
+// not send the changed part only; node: its element; shown: the element is up to date}.
 let lines = [];
 
 // The translations of lines, by settings and text, the least recently used first.
@@ -71,12 +71,13 @@ function fillTargets(chosen = $("target").value) {
   showSwap();
 }
 
-let detected = ""; // language of the text
-const ownSource = () => $("source").value === "auto" ? detected : $("source").value;
+// sourceOf returns the language of a line; that of the text is that of its first line.
+const sourceOf = (line) => $("source").value === "auto" ? line?.done.language || "" : $("source").value;
+const ownSource = () => sourceOf(lines.find((l) => l.done?.language));
 
 function showSwap() {
-  $("swap").disabled = !targetsOf($("target").value).includes(ownSource());
-  const found = languages.find((l) => l.code === detected);
+  const source = ownSource(), found = languages.find((l) => l.code === source);
+  $("swap").disabled = !targetsOf($("target").value).includes(source);
   $("detected").textContent = $("source").value === "auto" && found ? t("detected", languageName(found)) : "";
 }
 
@@ -128,12 +129,13 @@ function restart() {
   stop.abort();
   stop = new AbortController();
   lines = [];
-  detected = "";
-  showSwap();
+  textLimit = batchLimit.texts;
   changed();
+  showSwap();
 }
 
 const batchLimit = { texts: 50, characters: 5000 }; // so that the newest text does not wait long
+let textLimit = batchLimit.texts; // 1 after the server has refused several
 const pace = 150; // milliseconds from one request to the next; limits of keys are by requests
 
 async function work() {
@@ -162,11 +164,11 @@ async function translateBatch(signal) {
     const text = part ? line.core.slice(part.from, part.to) : line.core;
     if (batch.has(text)) continue;
     characters += text.length;
-    if (batch.size > 0 && (characters > batchLimit.characters || batch.size === batchLimit.texts)) break;
+    if (batch.size > 0 && (characters > batchLimit.characters || batch.size === textLimit)) break;
     batch.set(text, { text, part, core: line.core, base: line.base, node: line.node, partial: "" });
   }
   if (batch.size === 0) return;
-  showState(null);
+  showBusy(true);
   const list = [...batch.values()];
   try {
     const body = { ...settings(), texts: list.map((x) => x.text), alignment: true };
@@ -176,9 +178,10 @@ async function translateBatch(signal) {
       if (name === "text") receive(list[data.index], data, of);
     }
   } catch (fault) {
-    // Of several languages one may have no translation. Each text alone tells which.
-    if (fault.status === 400 && $("source").value === "auto" && list.length > 1) batchLimit.texts = 1;
-    else if (fault.status === 400 && batchLimit.texts === 1) receive(list[0], { translation: list[0].core, sentences: [] }, of);
+    // Perhaps only one of the texts is too long, or in a language without a translation, and stays as it is.
+    if (fault.status !== 400 || signal.aborted) throw fault;
+    if (list.length > 1) textLimit = 1;
+    else if (textLimit === 1 && $("source").value === "auto") receive(list[0], { translation: list[0].text, sentences: [] }, of);
     else throw fault;
   }
 }
@@ -197,7 +200,7 @@ function receivePart(sent, part) {
 function receive(sent, answer, of) {
   const found = fromAnswer(sent.text, answer);
   const done = sent.part ? replaced(sent.core, sent.base, sent.part, found) : found;
-  if (answer.detected_language) detected = answer.detected_language.language;
+  if (answer.detected_language) done.language = answer.detected_language.language;
   if (done) remember(done, of);
   const changedLine = lineOf(sent);
   for (const line of lines) {
@@ -224,10 +227,13 @@ function showState(fault) {
   }
   if (fault?.status === 403) $("keys").hidden = false;
   if (fault || !held()) setFault(fault ? faultText(fault) : isMissing ? t("needsKey") : "");
-  const isBusy = working && !fault;
+  showBusy(working && !fault);
+  if (!working && !fault) announceTranslation();
+}
+
+function showBusy(isBusy) {
   $("translation").setAttribute("aria-busy", isBusy);
   $("state").textContent = isBusy ? t("busy") : "";
-  if (!isBusy && !fault) announceTranslation();
 }
 
 // An unchanged text is not set again, so that it is not read aloud again.
@@ -251,23 +257,22 @@ const translation = () => lines.map((l) => l.lead + (l.done || l.base || copied(
 
 // draw shows the lines that have changed.
 function draw() {
-  const nodes = new Set();
+  const pane = $("translation");
+  let next = pane.firstChild;
   for (const line of lines) {
-    if (line.shown && !nodes.has(line.node)) { nodes.add(line.node); continue; }
-    if (!line.node || nodes.has(line.node)) {
+    if (!line.node) {
       line.node = document.createElement("div");
       line.node.className = "line";
     }
-    nodes.add(line.node);
-    drawLine(line);
+    if (!line.shown) drawLine(line);
+    if (line.node === next) next = next.nextSibling;
+    else pane.insertBefore(line.node, next);
   }
-  const pane = $("translation");
-  let next = pane.firstChild;
-  for (const node of nodes) {
-    if (node === next) next = next.nextSibling;
-    else pane.insertBefore(node, next);
+  while (next) {
+    const old = next;
+    next = next.nextSibling;
+    old.remove();
   }
-  while (next) [next, next] = [next.nextSibling, next.remove()];
 }
 
 const places = new WeakMap(); // of the element of a word: {line, from, to}
@@ -326,7 +331,7 @@ function markAt(line, side, at) {
     start += l.lead.length + l.core.length + l.trail.length + 1;
   }
   start += line.lead.length;
-  const found = linked(line.done, side, at, { source: ownSource() || undefined, target: $("target").value });
+  const found = linked(line.done, side, at, { source: sourceOf(line) || [], target: $("target").value });
   const elements = [...line.node.querySelectorAll(".word")].filter((e) => {
     const { from, to } = places.get(e);
     return found.target.some(([a, b]) => from < b && a < to);
@@ -373,7 +378,7 @@ async function offer(word) {
   const source = line.core.slice(...sentence.source), prefix = text.slice(0, begin).trimEnd();
   const { signal } = menuStop = new AbortController();
   fillMenu(word, note(t("looking")));
-  const body = { ...settings(), source: ownSource(), texts: [source], prefix, next: 8 };
+  const body = { ...settings(), source: sourceOf(line), texts: [source], prefix, next: 8 };
   try {
     const answer = await inTurn(() => { signal.throwIfAborted(); return ask("v1/translate", { body, signal }); });
     const others = (answer.texts[0].next || []).filter((s) => s !== text);
@@ -444,7 +449,7 @@ async function choose(line, index, text) {
   say(text);
   const chosen = line.done;
   try {
-    const body = { ...settings(), source: ownSource(), texts: [source], prefix: text, alignment: true };
+    const body = { ...settings(), source: sourceOf(line), texts: [source], prefix: text, alignment: true };
     const answer = await inTurn(() => ask("v1/translate", { body, signal }));
     const found = fromAnswer(source, answer.texts[0]);
     if (found.target === text && line.done === chosen) set(found.sentences.flatMap((x) => x.links));
@@ -490,7 +495,9 @@ function walkMenu(event) {
 
 // ---- Events
 
-$("text").addEventListener("input", changed);
+// An input method shows letters of its own before it has the text.
+$("text").addEventListener("input", (event) => { if (!event.isComposing) changed(); });
+$("text").addEventListener("compositionend", changed);
 $("text").addEventListener("mousemove", (event) => {
   const at = document.caretPositionFromPoint?.(event.clientX, event.clientY);
   if (at?.offsetNode === $("text")) markSource(at.offset);
@@ -508,7 +515,12 @@ $("translation").addEventListener("click", (event) => {
   if (wordOf(event) && getSelection().isCollapsed) offer(wordOf(event)); // a drag selects text
 });
 $("translation").addEventListener("keydown", walk);
-$("translation").addEventListener("blur", () => { if ($("menu").hidden) mark([], []); });
+$("translation").addEventListener("focus", () => current?.classList.add("current"));
+$("translation").addEventListener("blur", () => {
+  if (!$("menu").hidden) return;
+  mark([], []);
+  current?.classList.remove("current");
+});
 $("menu").addEventListener("keydown", walkMenu);
 document.addEventListener("pointerdown", (event) => { if (!$("menu").contains(event.target)) closeMenu(); });
 

@@ -51,6 +51,7 @@ export function faultText({ status, message, retryAfter }) {
 export function show() {
   document.documentElement.lang = language;
   document.title = t("title");
+  document.getElementById("ui").lang = language === "en" ? "zh" : "en";
   for (const e of document.querySelectorAll("[data-text]")) e.textContent = t(e.dataset.text);
   for (const e of document.querySelectorAll("[data-label]")) e.setAttribute("aria-label", t(e.dataset.label));
   for (const e of document.querySelectorAll("[data-title]")) e.title = t(e.dataset.title);
