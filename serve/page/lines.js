@@ -60,8 +60,19 @@ export function common(a, b) {
 
 // The server decides where a sentence ends by the text before it in the sentence, and by a few characters
 // after it.
-const lookahead = 24;
+const lookahead = 24, maxSentence = 200; // characters
 const endsWithStop = /[\p{Sentence_Terminal}…]["'\p{Pf}\p{Pe}]*$/u;
+const beginsLower = /^\P{L}*\p{Ll}/u;
+
+// surely tells for each sentence of a line whether one begins there, and not the rest of a long one that the
+// server has cut. A sentence with an upper-case letter does not end before a lower-case one.
+function surely(line) {
+  const text = line.sentences.map((x) => line.source.slice(...x.source)), sure = [true];
+  for (let i = 1; i < text.length; i++) {
+    sure.push(endsWithStop.test(text[i - 1]) && (!beginsLower.test(text[i]) || sure[i - 1] && !/\p{Lu}/u.test(text[i - 1])));
+  }
+  return sure;
+}
 
 // changedPart finds the part of a line to send when another line, base, has been translated: from the
 // sentence with the first change to the one with the last, and one more as a check that the sentences after
@@ -69,15 +80,15 @@ const endsWithStop = /[\p{Sentence_Terminal}…]["'\p{Pf}\p{Pe}]*$/u;
 // whole line must be sent: brackets hold sentences together over any distance, and long sentences are cut.
 export function changedPart(source, base) {
   const list = base.sentences, shift = source.length - base.source.length;
-  if (/\p{Ps}/u.test(source + base.source) || list.some((x) => x.source[1] - x.source[0] > 400)) return null;
-  const isEnd = (i) => endsWithStop.test(base.source.slice(...list[i].source));
+  if (/\p{Ps}/u.test(source + base.source) || list.some((x) => x.source[1] - x.source[0] > maxSentence)) return null;
+  const sure = surely(base);
   const [start, end] = common(source, base.source);
   let first = 0;
-  for (let i = 1; i < list.length && list[i].source[0] + lookahead <= start; i++) if (isEnd(i - 1)) first = i;
+  for (let i = 1; i < list.length && list[i].source[0] + lookahead <= start; i++) if (sure[i]) first = i;
   let check = first;
-  while (check < list.length && list[check].source[0] < base.source.length - end) check++;
+  while (check < list.length && !(sure[check] && list[check].source[0] >= base.source.length - end)) check++;
   let last = check + 1;
-  while (last < list.length && !(list[last].source[0] - list[check].source[0] >= lookahead && isEnd(last - 1))) last++;
+  while (last < list.length && !(list[last].source[0] - list[check].source[0] >= lookahead && sure[last])) last++;
   if (last >= list.length) last = check = list.length;
   if (first === 0 && last === list.length) return null;
   const from = first > 0 ? list[first].source[0] : 0;
@@ -93,6 +104,7 @@ export function replaced(source, base, part, answer) {
   // A single sentence that is too long is not cut, as it would be among others.
   if (inner.length === 0 || inner.length === 1 && to - from > 120) return null;
   const offset = inner.length - (last - check);
+  if (check < last && !surely(answer)[offset]) return null;
   for (let i = check; i < last; i++) {
     const x = inner[offset + i - check], y = list[i];
     if (!x || x.source[0] + from !== y.source[0] + shift || x.source[1] + from !== y.source[1] + shift) return null;
