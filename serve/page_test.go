@@ -540,6 +540,13 @@ func TestPageInBrowser(t *testing.T) {
 		if got, expected := b.translation(), translated(t, server, text, "ar", ""); got != expected {
 			t.Errorf("translation %q, want %q", got, expected)
 		}
+		b.choose("target", "en")
+		b.choose("source", "auto")
+		b.set("der rote Hund rennt und schläft. eine Katze schläft.")
+		b.idle()
+		if got := b.text(`return $("detected").textContent + $("swap").disabled`); got != "检测到：德语false" {
+			t.Errorf("detected %q, want German, which can be swapped, in Chinese", got)
+		}
 	})
 	b.check(server, "/v1/translate - Failed to load resource: the server responded with a status of 503", "/translate_file - Failed to load resource: the server responded with a status of 400")
 
