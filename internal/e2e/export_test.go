@@ -125,7 +125,7 @@ func TestExportPyTorch(t *testing.T) {
 func TestExportRefuses(t *testing.T) {
 	m, dir := toyModel(t), t.TempDir()
 	out, used := filepath.Join(dir, "out"), filepath.Dir(write(t, "used", "a"))
-	int8 := filepath.Join(dir, "int8.safetensors")
+	int8, unnamed := filepath.Join(dir, "int8.safetensors"), inLanguages(t, m, "", "")
 	mustRun(t, "", "quantize", "-o", int8, m)
 	export := func(more ...string) []string { return append([]string{"export", "-format", "pytorch"}, more...) }
 	for _, c := range []struct {
@@ -143,7 +143,7 @@ func TestExportRefuses(t *testing.T) {
 		{"used folder", export("-o", used, m), 1, []string{used + " already exists and is not empty: -force writes into it"}},
 		{"a file", export("-force", "-o", toy.src, m), 1, []string{toy.src + " is not a folder"}},
 		{"the model's folder", export("-force", "-o", filepath.Dir(m), m), 2, []string{"is the folder of the input, " + m}},
-		{"no languages", []string{"export", "-format", "argos", "-o", out, m}, 1, []string{m + ": ", "language"}},
+		{"no languages", []string{"export", "-format", "argos", "-o", out, unnamed}, 1, []string{unnamed + ": ", "language"}},
 		{"tokenizer", []string{"export", "-format", "argos", "-src-lang", "en", "-tgt-lang", "fr", "-o", out, m}, 1, []string{m + ": ", "SentencePiece"}},
 		{"an existing package", []string{"export", "-format", "argos", "-o", write(t, "a.argosmodel", ""), m}, 1, []string{"a.argosmodel already exists: -force replaces it"}},
 		{"model missing", export("-o", out, m+"-absent"), 1, []string{m + "-absent"}},
