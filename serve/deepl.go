@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"tfm/text/markup"
 )
@@ -115,26 +114,31 @@ func (c *call) translateFrom(texts []string, target string, alternatives int) (b
 	return best, others, languages, err
 }
 
+// timeDeepL is the format of times in DeepL's interface. Its clients read up to six digits of a
+// second.
+const timeDeepL = "2006-01-02T15:04:05.000Z07:00"
+
 // glossariesDeepL answers the glossaries of DeepL's interface. A file has no languages of its own,
 // so that each pair of languages has it, by the same id.
 func glossariesDeepL(c *call) (any, error) {
 	type glossary struct {
-		ID      string    `json:"glossary_id"`
-		Name    string    `json:"name"`
-		Ready   bool      `json:"ready"`
-		Source  string    `json:"source_lang"`
-		Target  string    `json:"target_lang"`
-		Created time.Time `json:"creation_time"`
-		Entries int       `json:"entry_count"`
+		ID      string `json:"glossary_id"`
+		Name    string `json:"name"`
+		Ready   bool   `json:"ready"`
+		Source  string `json:"source_lang"`
+		Target  string `json:"target_lang"`
+		Created string `json:"creation_time"`
+		Entries int    `json:"entry_count"`
 	}
 	list := []glossary{}
 	for _, name := range c.catalog.glossaries.names {
+		created := c.catalog.glossaries.files[name].modified.Format(timeDeepL)
 		for _, p := range slices.SortedFunc(maps.Keys(c.catalog.pairs), comparePairs) {
 			g, err := c.catalog.glossaries.find(name, p)
 			if err != nil {
 				continue // a TBX without these languages
 			}
-			list = append(list, glossary{name, name, true, strings.ToLower(p.source), strings.ToLower(p.target), c.catalog.glossaries.files[name].modified, g.Len()})
+			list = append(list, glossary{name, name, true, strings.ToLower(p.source), strings.ToLower(p.target), created, g.Len()})
 		}
 	}
 	return map[string]any{"glossaries": list}, nil

@@ -196,7 +196,11 @@ func TestFiles(t *testing.T) {
 func TestGlossariesAndSuggestions(t *testing.T) {
 	dir := t.TempDir()
 	terms := filepath.Join(dir, "animals.tsv")
-	if err := os.WriteFile(terms, []byte("dog\tWauwau\n"), 0o600); err != nil {
+	err := os.WriteFile(terms, []byte("dog\tWauwau\n"), 0o600)
+	if err == nil {
+		err = os.Chtimes(terms, time.Time{}, time.Unix(1e9, 123456789))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	h, _ := newServer(t, serve.Options{Glossaries: []string{terms}, Suggestions: dir})
@@ -209,6 +213,8 @@ func TestGlossariesAndSuggestions(t *testing.T) {
 	_, answer := send(t, request("GET", h.URL+"/v2/glossaries", "", ""))
 	if list, _ := answer["glossaries"].([]any); len(list) != 2 || list[1].(map[string]any)["source_lang"] != "en" || list[1].(map[string]any)["entry_count"] != 1.0 {
 		t.Errorf("DeepL's glossaries %v, want one for de to fr and one for en to de", answer)
+	} else if created := list[0].(map[string]any)["creation_time"]; created != "2001-09-09T01:46:40.123Z" {
+		t.Errorf("creation_time %v, want milliseconds", created)
 	}
 	status, answer := post("/translate", `{"q": "the red dog runs.", "source": "en", "target": "de", "glossary": "animals"}`)
 	if s, _ := answer["translatedText"].(string); status != 200 || strings.Count(s, "Wauwau") != 1 {
