@@ -237,6 +237,26 @@ func TestGlossariesAndSuggestions(t *testing.T) {
 	if status, _ := post("/suggest", `{"q": "a", "s": "b", "source": "../x", "target": "de"}`); status != 400 {
 		t.Errorf("suggest for another language: status %d", status)
 	}
+	if err := os.Truncate(filepath.Join(dir, "en-de.tsv"), 64<<20); err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := post("/suggest", `{"q": "a", "s": "b", "source": "en", "target": "de"}`); status != 503 {
+		t.Errorf("suggest for a full file: status %d", status)
+	}
+}
+
+// A folder for suggestions must exist when the server starts, not when the first one comes.
+func TestFolderOfSuggestions(t *testing.T) {
+	dir := t.TempDir()
+	model := random(t, dir, "en", "de", 1)
+	for _, path := range []string{model, filepath.Join(dir, "none")} {
+		if s, err := serve.New(serve.Options{Models: []string{model}, Suggestions: path}); err == nil {
+			s.Close()
+			t.Errorf("%s: no error", path)
+		} else if !strings.Contains(err.Error(), path) {
+			t.Errorf("error %q without the path", err)
+		}
+	}
 }
 
 // Logs and metrics have no text, query, key or address.

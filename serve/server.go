@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"os"
 	pathpkg "path"
 	"slices"
 	"strings"
@@ -84,6 +86,13 @@ func New(o Options) (*Server, error) {
 	o.MaxAlternates = cmp.Or(o.MaxAlternates, 16)
 	o.MaxConnections = cmp.Or(o.MaxConnections, 4096)
 	o.Prefix = strings.TrimSuffix(o.Prefix, "/")
+	if o.Suggestions != "" {
+		if info, err := os.Stat(o.Suggestions); err != nil {
+			return nil, err
+		} else if !info.IsDir() {
+			return nil, fmt.Errorf("%s: found a file, expected a folder for suggestions", o.Suggestions)
+		}
+	}
 	s := &Server{options: o, times: defaultTimes, schedule: newScheduler(o.MaxWait, maxRunning, maxDocuments)}
 	if err := s.Reload(); err != nil {
 		return nil, err

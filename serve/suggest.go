@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,6 +13,8 @@ type suggestions struct{ mu sync.Mutex }
 
 // maxSuggestionBytes is the limit of a file of suggestions.
 const maxSuggestionBytes = 64 << 20
+
+var errSuggestions = &statusError{status: http.StatusServiceUnavailable, message: "Suggestions have reached their limit"}
 
 // suggest answers /suggest of LibreTranslate. A suggestion becomes a line of the file
 // SOURCE-TARGET.tsv, which 'tfm train -tsv' reads.
@@ -53,7 +54,7 @@ func (s *suggestions) append(path, line string) error {
 	if info, err := f.Stat(); err != nil {
 		return err
 	} else if info.Size()+int64(len(line)) > maxSuggestionBytes {
-		return fmt.Errorf("%s has reached %d bytes", path, maxSuggestionBytes)
+		return errSuggestions
 	}
 	if _, err := f.WriteString(line); err != nil {
 		return err
