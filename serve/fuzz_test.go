@@ -2,21 +2,29 @@ package serve_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"tfm/serve"
 )
+
+const fuzzCharacters = 30 // limit of a request
 
 // fuzzServer returns a server that translates from en to de and keeps its texts short.
 func fuzzServer(f *testing.F) *serve.Server {
 	dir := f.TempDir()
 	random(f, dir, "en", "de", 1)
-	s, err := serve.New(serve.Options{Models: []string{dir}, MaxCharacters: 30, MaxTexts: 3, MaxBody: 4 << 10, Suggestions: dir})
+	s, err := serve.New(serve.Options{Models: []string{dir}, MaxCharacters: fuzzCharacters, MaxTexts: 3, MaxBody: 4 << 10, Suggestions: dir})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -25,12 +33,15 @@ func fuzzServer(f *testing.F) *serve.Server {
 }
 
 // documented are the statuses of /spec that a client alone can cause.
-var documented = []int{200, 400, 404, 405, 413}
+var documented = []int{200, 400, 403, 404, 405, 413}
 
-// checkAnswer sends a request, whose answer must be JSON with a documented status.
-func checkAnswer(t *testing.T, s *serve.Server, r *http.Request) {
+// checkAnswer sends a request, whose answer must be JSON with a documented status, and returns the
+// status and the answer.
+func checkAnswer(t *testing.T, s *serve.Server, r *http.Request) (status int, body []byte) {
 	t.Helper()
-	r.Host = "localhost"
+	if r.Host == "" {
+		r.Host = "localhost"
+	}
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	body, err := io.ReadAll(w.Body)
@@ -40,6 +51,7 @@ func checkAnswer(t *testing.T, s *serve.Server, r *http.Request) {
 	if w.Code != http.StatusOK && !strings.Contains(string(body), `"error"`) && !strings.Contains(string(body), `"message"`) {
 		t.Errorf("%s %s: status %d without a message: %q", r.Method, r.URL, w.Code, body)
 	}
+	return w.Code, body
 }
 
 // paths are the routes with parameters.
@@ -103,6 +115,128 @@ func FuzzPath(f *testing.F) {
 		r := request("POST", "/", jsonObject, `{"q": "a", "source": "en", "target": "de"}`)
 		r.URL.Path = path
 		checkAnswer(t, s, r)
+	})
+}
+
+// FuzzText translates any text in each interface. Whatever it holds, only its length is refused.
+func FuzzText(f *testing.F) {
+	s := fuzzServer(f)
+	for i, text := range []string{"the red dog runs. a cat sleeps.", "<p>a <b>dog</b> &amp;", "a\r\n\nb\u2028c", "\u202e👩‍👩‍👧 <x", "1 2", "<!--", "]]>", "\x00\ufffd\ufeff"} {
+		f.Add(uint8(i), text, "ein", uint8(i))
+	}
+	interfaces := []struct {
+		path, name, rest string
+		alternatives     bool
+	}{
+		{"/translate", "q", `"source": "en", "target": "de"`, true},
+		{"/translate", "q", `"source": "auto", "target": "de", "format": "html"`, true},
+		{"/translate", "text", `"source_lang": "EN", "target_lang": "DE"`, false},
+		{"/translate", "text_list", `"source_lang": "auto", "target_lang": "de"`, false},
+		{"/v1/translate", "texts", `"source": "en", "target": "de", "alignment": true`, true},
+		{"/v2/translate", "text", `"target_lang": "DE"`, false},
+		{"/v2/translate", "text", `"source_lang": "EN", "target_lang": "DE", "tag_handling": "html"`, false},
+	}
+	f.Fuzz(func(t *testing.T, which uint8, text, prefix string, n uint8) {
+		i := interfaces[int(which)%len(interfaces)]
+		quoted, _ := json.Marshal(text)
+		body := fmt.Sprintf(`{%q: %s, %s}`, i.name, quoted, i.rest)
+		if i.alternatives {
+			body = fmt.Sprintf(`%s, "alternatives": %d}`, body[:len(body)-1], n%4)
+		}
+		want := http.StatusOK
+		if text == "" && i.name != "text_list" || utf8.RuneCountInString(text) > fuzzCharacters {
+			want = http.StatusBadRequest
+		}
+		if text == "" && (i.path == "/v1/translate" || i.path == "/v2/translate") {
+			want = http.StatusOK // a list with one text
+		}
+		if status, answer := checkAnswer(t, s, request("POST", i.path, jsonObject, body)); status != want {
+			t.Errorf("%s %s: status %d, %q, want %d", i.path, body, status, answer, want)
+		}
+		quotedPrefix, _ := json.Marshal(prefix)
+		checkAnswer(t, s, request("POST", "/v1/translate", jsonObject, fmt.Sprintf(`{"texts": %s, "source": "en", "target": "de", "prefix": %s, "next": %d}`, quoted, quotedPrefix, n%4)))
+	})
+}
+
+// FuzzXML translates XML in DeepL's interface. XML that is not well-formed is refused.
+func FuzzXML(f *testing.F) {
+	s := fuzzServer(f)
+	f.Add(`the <x id="1">red</x> dog.`, "x", false)
+	f.Add("a<x/><y>b</y>", "x,y", true)
+	f.Add("<a", ",,", false)
+	f.Fuzz(func(t *testing.T, text, ignored string, isForm bool) {
+		if isForm {
+			fields := url.Values{"text": {text}, "target_lang": {"DE"}, "tag_handling": {"xml"}, "ignore_tags": {ignored}}
+			checkAnswer(t, s, request("POST", "/v2/translate", form, fields.Encode()))
+			return
+		}
+		body, _ := json.Marshal(map[string]any{"text": []string{text, text}, "target_lang": "DE", "tag_handling": "xml", "ignore_tags": []string{ignored}})
+		checkAnswer(t, s, request("POST", "/v2/translate", jsonObject, string(body)))
+	})
+}
+
+// FuzzHeaders sends any headers to a server that needs a key. No request is translated without it,
+// and no answer holds it.
+func FuzzHeaders(f *testing.F) {
+	dir := f.TempDir()
+	path := filepath.Join(dir, "keys")
+	key, line := serve.NewKey("name")
+	if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	random(f, dir, "en", "de", 1)
+	s, err := serve.New(serve.Options{Models: []string{dir}, Keys: path, MaxCharacters: 30, TrustProxy: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(s.Close)
+	f.Add("localhost", "", "Bearer x", "1.2.3.4, 5", form, "q=a&source=en&target=de")
+	f.Add("[::1]:5000", "http://[::1]:5000", "DeepL-Auth-Key "+strings.ToUpper(key), "::", "multipart/form-data; boundary=", "--")
+	f.Add("evil.example:80", "null", key, "", "application/x+json;charset=\"", `{"q": "a", "api_key": {}}`)
+	f.Add("::1%evil", "https://::", "Basic", ",", "multipart/mixed; boundary=x", "--x\r\n")
+	f.Fuzz(func(t *testing.T, host, origin, authorization, forwarded, contentType, body string) {
+		r := request("POST", "/translate", "", body)
+		r.Host, r.RemoteAddr = host, "1.1.1.1:1"
+		for name, value := range map[string]string{"Origin": origin, "Authorization": authorization, "X-Forwarded-For": forwarded, "Content-Type": contentType} {
+			r.Header.Set(name, value)
+		}
+		status, answer := checkAnswer(t, s, r)
+		if status == http.StatusOK || strings.Contains(string(answer), key) {
+			t.Errorf("status %d, %q", status, answer)
+		}
+	})
+}
+
+// FuzzFileName uploads a text by any name. Its download has a header that holds no path, and no
+// other name is found.
+func FuzzFileName(f *testing.F) {
+	s := fuzzServer(f)
+	for _, name := range []string{"a.txt", "../../etc/passwd.txt", `..\a.txt`, "a\r\nX: y.txt", "\"é;\x00.txt", ".txt", "/.md", "a.docx", ""} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		_, body := checkAnswer(t, s, upload("/translate_file", name, "12"))
+		var answer struct {
+			URL string `json:"translatedFileUrl"`
+		}
+		if json.Unmarshal(body, &answer) != nil {
+			t.Fatalf("%q", body)
+		}
+		if path, ok := strings.CutPrefix(answer.URL, "http://localhost"); ok {
+			w := httptest.NewRecorder()
+			r := request("GET", path, "", "")
+			r.Host = "localhost"
+			s.ServeHTTP(w, r)
+			d := w.Header().Get("Content-Disposition")
+			if w.Code != http.StatusOK || !strings.HasPrefix(d, "attachment") || strings.ContainsAny(d, "/\r\n\x00") {
+				t.Errorf("%q: status %d, Content-Disposition %q", name, w.Code, d)
+			}
+		}
+		r := request("GET", "/", "", "")
+		r.URL.Path = "/download_file/" + name
+		if status, answer := checkAnswer(t, s, r); status != http.StatusNotFound {
+			t.Errorf("%q: status %d, %q", name, status, answer)
+		}
 	})
 }
 
