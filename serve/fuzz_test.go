@@ -54,6 +54,12 @@ func checkAnswer(t *testing.T, s *serve.Server, r *http.Request) (status int, bo
 	return w.Code, body
 }
 
+// quoted returns a string as JSON.
+func quoted(s string) string {
+	data, _ := json.Marshal(s)
+	return string(data)
+}
+
 // paths are the routes with parameters.
 var paths = []string{"/translate", "/detect", "/v1/translate", "/v2/translate", "/translate_file", "/suggest", "/v2/languages"}
 
@@ -138,8 +144,7 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, text, prefix string, n uint8) {
 		i := interfaces[int(which)%len(interfaces)]
-		quoted, _ := json.Marshal(text)
-		body := fmt.Sprintf(`{%q: %s, %s}`, i.name, quoted, i.rest)
+		body := fmt.Sprintf(`{%q: %s, %s}`, i.name, quoted(text), i.rest)
 		if i.alternatives {
 			body = fmt.Sprintf(`%s, "alternatives": %d}`, body[:len(body)-1], n%4)
 		}
@@ -153,8 +158,7 @@ func FuzzText(f *testing.F) {
 		if status, answer := checkAnswer(t, s, request("POST", i.path, jsonObject, body)); status != want {
 			t.Errorf("%s %s: status %d, %q, want %d", i.path, body, status, answer, want)
 		}
-		quotedPrefix, _ := json.Marshal(prefix)
-		checkAnswer(t, s, request("POST", "/v1/translate", jsonObject, fmt.Sprintf(`{"texts": %s, "source": "en", "target": "de", "prefix": %s, "next": %d}`, quoted, quotedPrefix, n%4)))
+		checkAnswer(t, s, request("POST", "/v1/translate", jsonObject, fmt.Sprintf(`{"texts": %s, "source": "en", "target": "de", "prefix": %s, "next": %d}`, quoted(text), quoted(prefix), n%4)))
 	})
 }
 

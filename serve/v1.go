@@ -92,6 +92,9 @@ func (c *call) v1Request() (*v1Request, error) {
 		return nil, badRequest("Invalid request: prefix and next parameters are for one text")
 	}
 	r.Alternatives, r.Next = min(r.Alternatives, c.options.MaxAlternates), min(r.Next, c.options.MaxAlternates)
+	if r.Prefix != "" {
+		return r, c.checkTexts([]string{r.Texts[0] + r.Prefix})
+	}
 	return r, c.checkTexts(r.Texts)
 }
 

@@ -21,10 +21,14 @@ func ReadXML(s string) (*Document, error) { return readXML(s, nil) }
 
 // KeepXML returns a ReadXML for which the text of elements of some names is kept too.
 func KeepXML(names []string) func(string) (*Document, error) {
-	return func(s string) (*Document, error) { return readXML(s, names) }
+	keep := map[string]bool{}
+	for _, name := range names {
+		keep[name] = true
+	}
+	return func(s string) (*Document, error) { return readXML(s, keep) }
 }
 
-func readXML(s string, keep []string) (*Document, error) {
+func readXML(s string, keep map[string]bool) (*Document, error) {
 	b := builder{src: s, escape: escaper{xml: true}}
 	if err := b.charset(); err != nil {
 		return nil, err
@@ -43,7 +47,7 @@ func readXML(s string, keep []string) (*Document, error) {
 // xmlParser finds the elements of XML.
 type xmlParser struct {
 	builder
-	keep   []string // names of elements whose text is kept
+	keep   map[string]bool // names of elements whose text is kept
 	tokens []token
 	other  []int // of each tag the index of the other of its element, of others -1
 	names  map[string]*use
@@ -199,7 +203,7 @@ func (p *xmlParser) add(i int) {
 				c = kept
 			}
 		}
-		e.keep = keepOf(p.src, t, keep || c&kept != 0 || slices.Contains(p.keep, t.name))
+		e.keep = keepOf(p.src, t, keep || c&kept != 0 || p.keep[t.name])
 		e.hidden = c&hidden != 0
 		switch {
 		case p.isBlock(t.name):
