@@ -310,6 +310,7 @@ func TestPlantedSecrets(t *testing.T) {
 		t.Errorf("statuses %v, want some of each", statuses)
 	}
 	metrics := metricsOf(t, h.URL)
+	h.Close() // ends the last lines of the log
 	for name, s := range map[string]string{"log": log.String(), "metrics": metrics} {
 		if i := strings.Index(strings.ToUpper(s), secret); i >= 0 || strings.Contains(s, key) || strings.Contains(s, line[:64]) {
 			t.Errorf("%s: %s", name, s)
