@@ -333,6 +333,12 @@ func TestPlace(t *testing.T) {
 	if got := inBraces(link.Place("jetzt x@y.org", a)); got != "jetzt {x@y.org}" {
 		t.Errorf("a link around a copied range is %s", got)
 	}
+	// No edge is in a token, in which all letters have the same links.
+	name := parseBraces("{Tom} runs")
+	a = Alignment{Links: []Link{{rangeOf(0, 3), rangeOf(0, 6), 1}, {rangeOf(4, 8), rangeOf(0, 6), 2}, {rangeOf(4, 8), rangeOf(6, 9), 3}}}
+	if got := inBraces(name.Place("汤姆跑", a)); got != "{汤姆}跑" {
+		t.Errorf("at a token: %s", got)
+	}
 	// The gaps of sentences.
 	s := parseBraces("a b.{}\nc d")
 	gap := Link{Source: rangeOf(4, 5), Target: rangeOf(4, 5)}

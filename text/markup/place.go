@@ -39,7 +39,7 @@ const MaxWeight = 1 << 12
 
 // Place returns the translation of s with its spans around the words that translate what they
 // enclose. Each span is there once, within the span that it is within in s, so that they are well
-// nested; none begins or ends in a word.
+// nested; none begins or ends in a word, or in a token of letters without spaces between words.
 //
 // Of the words that translate a span, which may be apart, the range has those for which most words
 // are right: it maximizes the sum over its words of the share of its links from the span's words,
@@ -93,7 +93,7 @@ func newPlacer(s Text, target string, a Alignment) *placer {
 	}
 	sorted := slices.Clone(keptTarget)
 	slices.SortFunc(sorted, func(a, b text.Range) int { return a.Start - b.Start })
-	p := &placer{Text: s, translation: target, kept: kept, gaps: a.Gaps, source: units(s.Plain, keptSource), target: units(target, sorted)}
+	p := &placer{Text: s, translation: target, kept: kept, gaps: a.Gaps, source: units(s.Plain, keptSource), target: join(units(target, sorted), a.Links)}
 	p.targets, p.total, p.sharp = make([][]cell, len(p.source)), make([]int, len(p.target)), make([]int, len(p.target))
 	p.value, p.owner = make([]int, len(p.target)), make([]int, len(p.target))
 	for i := range p.owner {

@@ -13,7 +13,8 @@ import (
 // placed around. White space is in no unit.
 type unit struct {
 	text.Range
-	word bool // not punctuation
+	word     bool // not punctuation
+	isLetter bool // a letter of a script without spaces, which is a word or part of one
 }
 
 // units returns the units of s. Each of kept, which are sorted and disjoint, is one.
@@ -22,7 +23,7 @@ func units(s string, kept []text.Range) (list []unit) {
 	for i := 0; i < len(s); {
 		if len(kept) > 0 && i >= kept[0].Start {
 			if joined = false; kept[0].End > i {
-				list = append(list, unit{text.Range{Start: i, End: kept[0].End}, true})
+				list = append(list, unit{Range: text.Range{Start: i, End: kept[0].End}, word: true})
 				i = kept[0].End
 			}
 			kept = kept[1:]
@@ -44,17 +45,38 @@ func units(s string, kept []text.Range) (list []unit) {
 			if joined && isSpaced {
 				list[last].End = i
 			} else {
-				list = append(list, unit{at, true})
+				list = append(list, unit{at, true, !isSpaced})
 			}
 			joined = isSpaced
 		case joined && !isLast && joins(s[:at.Start], r, next):
 			list[last].End = i
 		default:
 			joined = false
-			list = append(list, unit{at, false})
+			list = append(list, unit{Range: at})
 		}
 	}
 	return list
+}
+
+// join returns the units of a translation with the letters of a script without spaces in one token
+// as one unit, because no link tells them apart. It changes list.
+func join(list []unit, links []Link) []unit {
+	isInside := make([]bool, len(list)) // in the token of the unit before
+	for _, l := range links {
+		lo, hi := within(list, l.Target)
+		for i := lo + 1; i < hi; i++ {
+			isInside[i] = true
+		}
+	}
+	joined := list[:0]
+	for i, u := range list {
+		if last := len(joined) - 1; isInside[i] && u.isLetter && joined[last].isLetter && joined[last].End == u.Start {
+			joined[last].End = u.End
+		} else {
+			joined = append(joined, u)
+		}
+	}
+	return joined
 }
 
 // joins reports whether r, after the word before, is within a number or a word, as in 1,000.5 and
