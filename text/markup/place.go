@@ -246,12 +246,12 @@ func (p *placer) gain() {
 		}
 		slices.Sort(touched)
 		// One word mostly has one translation; more weight is needed for a further one.
-		total := p.sharp
+		total, least := p.sharp, unitGain
 		if hi-lo == 1 {
-			total = p.total
+			total, least = p.total, unitGain*13/10
 		}
 		for _, j := range touched {
-			if g := 2*unitGain*p.value[j]/max(total[j], 1) - unitGain; p.target[j].word {
+			if g := 2*unitGain*p.value[j]/max(total[j], 1) - least; p.target[j].word {
 				p.gains[i] = append(p.gains[i], cell{j, min(g, unitGain)})
 			}
 			p.value[j] = 0
