@@ -117,6 +117,10 @@ func TestGlossary(t *testing.T) {
 	if out, err := tr.Do(context.Background(), translate.Request{Texts: []string{"the old dog"}, Glossary: readGlossary(t, "dog\tLöwe|chien", "", "")}); err != nil || out[0].Best() != "le chien vieux" {
 		t.Errorf("%v, %v, want the translation without the glossary, which accepts it", out, err)
 	}
+	// A capital is a part of the term: a noun is not the verb of the same letters.
+	if out, err := tr.Do(context.Background(), translate.Request{Texts: []string{"the old dog"}, Glossary: readGlossary(t, "dog\tChien", "", "")}); err != nil || !strings.Contains(out[0].Best(), "Chien") {
+		t.Errorf("%v, %v, want Chien", out, err)
+	}
 }
 
 // A glossary has terms that do not overlap, or an error of one line.

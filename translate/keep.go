@@ -269,8 +269,8 @@ func restored(s string, list []standIn) (string, []edit, []text.Range) {
 }
 
 // find returns the ranges in s, a translation, that are the name of in: for a number those of the
-// same digits, for a term its target or another form of it, which may be the begin of a word, and
-// else words that may have one letter more.
+// same digits, for a term its target or another form of it, which may be the begin of a word and of
+// a sentence, and else words that may have one letter more.
 func (in *standIn) find(s string) (found []text.Range) {
 	if in.isTerm {
 		for i := range s {
@@ -278,9 +278,9 @@ func (in *standIn) find(s string) (found []text.Range) {
 				continue
 			}
 			for _, form := range append([]string{in.target}, in.accepts...) {
-				_, size := utf8.DecodeRuneInString(form)
-				_, first := utf8.DecodeRuneInString(s[i:])
-				if strings.EqualFold(s[i:][:first], form[:size]) && strings.HasPrefix(s[i+first:], form[size:]) {
+				want, size := utf8.DecodeRuneInString(form)
+				got, first := utf8.DecodeRuneInString(s[i:])
+				if (got == want || got == unicode.ToUpper(want)) && strings.HasPrefix(s[i+first:], form[size:]) {
 					found = append(found, text.Range{Start: i, End: i + first + len(form) - size})
 					break
 				}
