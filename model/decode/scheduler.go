@@ -19,6 +19,12 @@ const (
 	// foregroundShare is the least ratio of the time of steps without the background to those with
 	// it, while there are both.
 	foregroundShare = 7
+
+	// The limits of the background in a step while there is a foreground, and for a second after
+	// it, because the next of its requests waits for the step in progress: few rows more than those
+	// of a sentence, fewer tokens than those of its steps.
+	foregroundStays                = time.Second
+	maxBesideRows, maxBesideTokens = 32, 128
 )
 
 // scheduler translates the sources of requests. Between two steps, sources that are done or whose
@@ -33,8 +39,9 @@ const (
 //
 // While a request in progress is not in the background, those in the background are paused in most
 // steps: their sources have no rows in a step, and none are added. They take part in an eighth of
-// the time, so that they advance. Paused hypotheses keep their memory, so the limits apply to the
-// foreground and to the background separately.
+// the time, so that they advance, the first ones with few rows, so that steps are short. Paused
+// hypotheses keep their memory, so the limits apply to the foreground and to the background
+// separately.
 type scheduler struct {
 	pool     *mat.Pool
 	model    stepper
@@ -47,9 +54,11 @@ type scheduler struct {
 	next     int        // index in requests of the one that adds the next source
 
 	foreground, background load
+	backgroundTokens       int // that are encoded before the next step
 
 	// Time of the steps without and with the background since there are both.
 	withoutBackground, withBackground time.Duration
+	foregroundUntil                   time.Time // foregroundStays after its last step
 	now                               func() time.Time
 
 	added    []waitingSource // workspace of addSources
@@ -105,7 +114,8 @@ func (s *scheduler) idle() bool { return len(s.requests) == 0 }
 // step runs one decode step of all sources that the limits allow.
 func (s *scheduler) step() {
 	s.endRequests()
-	spent, start := s.share(), s.now()
+	start := s.now()
+	spent := s.share(start)
 	s.addSources()
 	if len(s.searches.list) > 0 {
 		s.searches.step(s.pool, s.model, func(q *search, list []Hypothesis) {
@@ -118,17 +128,25 @@ func (s *scheduler) step() {
 	*spent += s.now().Sub(start)
 }
 
-// share decides whether the next step pauses the background. It returns the sum that the time of
-// the step belongs to.
-func (s *scheduler) share() *time.Duration {
+// share limits the background in the next step. It returns the sum that the time of the step
+// belongs to.
+func (s *scheduler) share(now time.Time) *time.Duration {
 	isForeground := func(r *request) bool { return !r.options.Background }
 	isBackground := func(r *request) bool { return r.options.Background }
-	if !slices.ContainsFunc(s.requests, isForeground) || !slices.ContainsFunc(s.requests, isBackground) {
+	hasForeground := slices.ContainsFunc(s.requests, isForeground)
+	if hasForeground {
+		s.foregroundUntil = now.Add(foregroundStays)
+	}
+	s.searches.backgroundRows, s.backgroundTokens = s.maxRows, maxAddedTokens
+	if now.Before(s.foregroundUntil) {
+		s.searches.backgroundRows, s.backgroundTokens = maxBesideRows, maxBesideTokens
+	}
+	if !hasForeground || !slices.ContainsFunc(s.requests, isBackground) {
 		s.withoutBackground, s.withBackground = 0, 0
-		s.searches.paused = false
 		return &s.withBackground
 	}
-	if s.searches.paused = s.withoutBackground <= foregroundShare*s.withBackground; s.searches.paused {
+	if s.withoutBackground <= foregroundShare*s.withBackground {
+		s.searches.backgroundRows, s.backgroundTokens = 0, 0
 		return &s.withoutBackground
 	}
 	return &s.withBackground
@@ -172,12 +190,12 @@ func (s *scheduler) isFull(l *load) bool { return l.rows > s.maxRows-s.minFree &
 
 // addSources adds waiting sources up to the limits, as one batch.
 func (s *scheduler) addSources() {
-	foregroundFull, backgroundFull := s.isFull(&s.foreground), s.searches.paused || s.isFull(&s.background)
+	foregroundFull, backgroundFull := s.isFull(&s.foreground), s.backgroundTokens == 0 || s.isFull(&s.background)
 	if foregroundFull && backgroundFull {
 		return
 	}
 	s.added, s.sources = s.added[:0], s.sources[:0]
-	tokens := 0
+	tokens, backgroundTokens := 0, 0
 	for skipped := 0; skipped < len(s.requests); s.next++ {
 		if s.next >= len(s.requests) {
 			s.next = 0
@@ -196,6 +214,10 @@ func (s *scheduler) addSources() {
 		if tokens > 0 && tokens+n > maxAddedTokens {
 			break
 		}
+		if r.options.Background && backgroundTokens > 0 && backgroundTokens+n > s.backgroundTokens {
+			skipped++
+			continue
+		}
 		if l.sources > 0 && (l.rows+rows > s.maxRows || l.positions+positions > maxPositions) {
 			if r.inSearch == 0 {
 				if r.skips >= maxSkips {
@@ -210,7 +232,9 @@ func (s *scheduler) addSources() {
 		r.waiting = r.waiting[:last]
 		r.inSearch, r.skips = r.inSearch+1, 0
 		l.add(rows, positions)
-		tokens += n
+		if tokens += n; r.options.Background {
+			backgroundTokens += n
+		}
 		s.added, s.sources = append(s.added, waitingSource{r, i}), append(s.sources, r.sources[i])
 	}
 	if len(s.added) == 0 {

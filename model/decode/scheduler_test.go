@@ -358,12 +358,12 @@ func TestLongestFirst(t *testing.T) {
 	}
 }
 
-// Requests in the background have rows in every eighth of equally long steps while others are in
-// progress, which have rows in all.
+// Requests in the background have some rows in every eighth of equally long steps while others are
+// in progress, which have rows in all, and few for a second after them.
 func TestBackgroundRequestsArePaused(t *testing.T) {
 	m := fixed(5, map[int32]float64{3: 0.9, 4: 0.1}) // never EOS
 	s := schedulerOf(m)
-	s.now = func() time.Time { return time.Unix(int64(m.steps), 0) }
+	s.now = func() time.Time { return time.Unix(0, 0).Add(time.Duration(m.steps) * foregroundStays / 2) }
 	background := Options{Beam: 4, Background: true}
 	ended := map[string]int{}
 	add := func(name string, n, tokens int, o Options) {
@@ -378,18 +378,25 @@ func TestBackgroundRequestsArePaused(t *testing.T) {
 	for i := range 15 {
 		m.maxRows = 0
 		s.step()
-		if hasBackground := m.maxRows > 3*4+2; hasBackground != (i == 8) {
-			t.Errorf("step %d with requests in the foreground: %d rows", i, m.maxRows)
+		want := 3*4 + 2
+		if i >= 10 {
+			want = 2
+		}
+		if i == 8 {
+			want += maxBesideRows
+		}
+		if i >= 2 && m.maxRows != want { // the first steps have fewer hypotheses
+			t.Errorf("step %d with requests in the foreground: %d rows, want %d", i, m.maxRows, want)
 		}
 	}
 	if ended["foreground"] != 5+10 || ended["long foreground"] != 5+15 || ended["background"] != 0 {
 		t.Errorf("requests ended after steps %v, want the foreground after 15 and 20", ended)
 	}
-	for range 5 {
-		s.step()
-	}
-	if m.maxRows != maxRows {
-		t.Errorf("%d rows after the foreground has ended, want %d", m.maxRows, maxRows)
+	for i, want := range []int{maxBesideRows, maxRows} {
+		m.maxRows = 0
+		if s.step(); m.maxRows != want {
+			t.Errorf("%d steps after the foreground has ended: %d rows, want %d", i, m.maxRows, want)
+		}
 	}
 	for !s.idle() {
 		s.step()

@@ -28,6 +28,7 @@ type search struct {
 	sourceTokens int       // with EOS, for Coverage
 	coverage     []float32 // [live × sourceTokens] attention to the source, see Coverage
 
+	paused       bool            // has no rows in the step
 	firstRow     int             // of live, in the step
 	alternatives [][]Alternative // of each node, with Options.Alternatives
 	finished     int             // number of finished hypotheses

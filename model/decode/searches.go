@@ -36,8 +36,8 @@ type stepOutputs struct{ weights, bounds bool }
 // searches are those of several sources at the same time. They keep the memory of those that are
 // done for others.
 type searches struct {
-	list   []search // those that are not done
-	paused bool     // sources of requests in the background have no rows in a step
+	list           []search // those that are not done
+	backgroundRows int      // of requests in the background in a step; one source may exceed it
 
 	treeRows        []treeRow // of the next step
 	rows            []row     // of each treeRow
@@ -80,7 +80,7 @@ func (s *searches) removeIf(f func(*search) bool) {
 func (s *searches) step(p *mat.Pool, m stepper, done func(q *search, list []Hypothesis)) {
 	s.expand(p, m)
 	s.removeIf(func(q *search) bool {
-		if s.isPaused(q) {
+		if q.paused {
 			return false
 		}
 		if q.isBeginning() {
@@ -106,16 +106,19 @@ func (s *searches) step(p *mat.Pool, m stepper, done func(q *search, list []Hypo
 	})
 }
 
-func (s *searches) isPaused(q *search) bool { return s.paused && q.request.options.Background }
-
 // expand runs one decode step of all live hypotheses and finds the candidates of each row.
 func (s *searches) expand(p *mat.Pool, m stepper) {
 	s.treeRows, s.rows = s.treeRows[:0], s.rows[:0]
 	outputs := stepOutputs{bounds: true}
+	background := 0 // rows
 	for i := range s.list {
 		q := &s.list[i]
-		if s.isPaused(q) {
-			continue
+		if q.request.options.Background {
+			n := len(q.tails)
+			if q.paused = background+n > s.backgroundRows && (background > 0 || s.backgroundRows == 0); q.paused {
+				continue
+			}
+			background += n
 		}
 		q.firstRow = len(s.rows)
 		ids := m.list(q.handle)
