@@ -110,7 +110,7 @@ func (d *demo) check() error {
 // present translates the held-out sentences and prints some translations, the attention of one, and
 // the number of exact ones.
 func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) error {
-	tr, err := translate.New(t.Model, t.Tokenizers, translate.Options{Threads: t.Pool.Threads()})
+	tr, err := translate.New(t.Model, t.Tokenizers, translate.Options{Threads: t.Pool.Threads(), Decoding: t.Decoding})
 	if err != nil {
 		return err
 	}
@@ -131,8 +131,8 @@ func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) err
 	}
 	var b strings.Builder
 	drawn := writeSample(&b, heldOut, results)
-	b.WriteString("Attention of the last decoder layer, mean of its heads. A row is a word of the\n" +
-		"translation, its shades are the weights of the source words:\n\n")
+	b.WriteString("Attention of the heads that align best. A row is a word of the translation, its\n" +
+		"shades are the weights of the source words:\n\n")
 	greedy.Texts, greedy.Attention = greedy.Texts[drawn:drawn+1], true
 	if results, err = tr.Do(ctx, greedy); err != nil {
 		return err

@@ -120,8 +120,5 @@ func (c *exporter) run(_ context.Context, args []string) error {
 	if file.Shortlist != nil && c.format != "marian" && c.format != "marian-int8" {
 		p.Text("%s: not exported: the shortlist", path)
 	}
-	if file.Decoding.AlignHeads != "" {
-		p.Text("%s: not exported: the heads of alignments", path)
-	}
 	return nil
 }

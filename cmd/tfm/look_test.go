@@ -9,9 +9,10 @@ import (
 	"tfm/translate"
 )
 
-// A map is the weights that the model computes: the mean over its heads is that of translate.
+// A map is the weights that the model computes: the mean over its heads is that of translate
+// without heads that align.
 func TestLookShowsTheModelsAttention(t *testing.T) {
-	tr, err := translate.Open(smallModel(t, 200), translate.Options{Threads: 1, KeepModel: true})
+	tr, err := translate.Open(smallModel(t, 200), translate.Options{Threads: 1, KeepModel: true, Decoding: model.PaperDecoding()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// align-heads writes the same model with the heads, which translate -align uses and info prints.
+// align-heads writes the same model with the heads, which translate -align uses and info prints,
+// and train writes the same ones.
 func TestAlign(t *testing.T) {
 	m := toyModel(t)
 	out := filepath.Join(t.TempDir(), "aligned.safetensors")
@@ -15,8 +16,12 @@ func TestAlign(t *testing.T) {
 	if !strings.Contains(o.stderr, out+": heads ") {
 		t.Errorf("standard error %q", o.stderr)
 	}
-	if o := mustRun(t, "", "info", "-model", out); !strings.Contains(o.stdout, "\nalignments:      attention of heads ") {
-		t.Errorf("info, want the heads:\n%s", o.stdout)
+	for _, path := range []string{m, out} {
+		_, heads, _ := strings.Cut(o.stderr, ": heads ")
+		heads, _, _ = strings.Cut(heads, " (layer")
+		if o := mustRun(t, "", "info", "-model", path); !strings.Contains(o.stdout, "\nalignments:      attention of heads "+heads+" (layer.head") {
+			t.Errorf("info of %s, want the heads:\n%s", path, o.stdout)
+		}
 	}
 	mustFail(t, runTFM(t, "", "align-heads", "-model", m, "-src", toy.src, "-tgt", toy.tgt, "-o", out), 1, "-force replaces it")
 	tsv := write(t, "few.tsv", "the cat\tle chat\n")

@@ -44,6 +44,9 @@ func (t *Text) Paths() []string {
 	return t.files.Paths()
 }
 
+// All returns the pairs. The strings of a pair are valid until the next one is read.
+func (t *Text) All() iter.Seq2[text.Pair, error] { return t.pairs }
+
 // Check returns an error if a file does not exist or is not a regular file, such as a pipe, which
 // can be read only once.
 func (t *Text) Check() error {

@@ -11,10 +11,12 @@ import (
 	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
+	"tfm/text"
 	"tfm/text/score"
 	"tfm/text/vocab"
 	"tfm/train"
 	"tfm/train/corpus"
+	"tfm/translate"
 )
 
 // Job is the training of a model.
@@ -109,7 +111,32 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 	j.fieldIf(result.Skipped > 0, "updates skipped", "%s of %s, with a loss or gradient that is not finite",
 		format.Thousands(result.Skipped), format.Thousands(result.Step))
 	result.Decoding.SplitSentences = j.Survey.SeveralSentences < maxSeveralSentences
+	if result.Reason != train.Interrupted {
+		result.Decoding.AlignHeads = j.alignHeads(ctx, m, c.Vocab)
+	}
 	return Result{result, m, c.Vocab, pool, j.info(result, c.TrainPairs)}, nil
+}
+
+// alignHeads returns the heads of m that align best, as in model.Decoding. It is "", which is all
+// of the last layer, if ctx ends or the pairs are too few to tell.
+func (j *Job) alignHeads(ctx context.Context, m *model.Transformer, v vocab.Tokenizers) string {
+	t, err := translate.New(m, v, translate.Options{Threads: j.Threads})
+	if err != nil {
+		return ""
+	}
+	defer t.Close()
+	var pairs []text.Pair
+	for p, err := range j.Corpus.Train.All() {
+		if err != nil || len(pairs) == translate.MaxAlignedPairs {
+			break
+		}
+		pairs = append(pairs, text.Pair{Source: strings.Clone(p.Source), Target: strings.Clone(p.Target)})
+	}
+	found, err := t.FindAlignHeads(ctx, pairs)
+	if err != nil {
+		return ""
+	}
+	return found.Heads.String()
 }
 
 // Inspect reads the corpora once and sets Survey, so that the caller can choose settings before
