@@ -32,20 +32,29 @@ type standIn struct {
 }
 
 // standInNames are the candidates of names, which models copy if they know them: of persons and
-// places, and of things with one name in all languages.
+// places, and of things with one name in all languages. The first ones fit more sentences.
 var standInNames = strings.Fields("Tom Mary Maria Anna Peter Paul David Martin Paris London Berlin Madrid Boston Linux Google Windows Python Java Debian Emacs KDE PHP HTML CD X1 X2 X3 X4")
 
 // numberPattern matches a number as it is written with digits, times and dates included.
 var numberPattern = regexp.MustCompile(`[0-9]+(?:[.,:/'’-][0-9]+)*`)
 
-// names returns standInNames from the one that the model copies most reliably: by descending
-// probability of the name, in two short texts, after which come numbered ones without an end.
-func (t *Translator) names(ctx context.Context, a *affixes) ([]string, error) {
+// standInOrders are standInNames for ranges that are kept and for terms. Terms are nouns with
+// articles, which names of things fit, and which the model says itself beside the name of a person.
+type standInOrders struct{ kept, terms []string }
+
+// reliable is the log-probability of a name in two short texts above which a model copies it in
+// others too.
+const reliable = -0.5
+
+// names returns the names by descending probability, in two short texts; for kept ranges those
+// first that are reliable, in the order of standInNames. After them come numbered ones without an
+// end.
+func (t *Translator) names(ctx context.Context, a *affixes) (standInOrders, error) {
 	key := fmt.Sprint(a.before, a.after, a.begin)
 	t.namesMu.Lock()
 	defer t.namesMu.Unlock()
-	if list, ok := t.namesOf[key]; ok {
-		return list, nil
+	if orders, ok := t.namesOf[key]; ok {
+		return orders, nil
 	}
 	var srcs, tgts [][]int32
 	for i, name := range standInNames {
@@ -60,7 +69,7 @@ func (t *Translator) names(ctx context.Context, a *affixes) ([]string, error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return standInOrders{}, err
 	}
 	scores := map[string]float64{}
 	for i, list := range logProbs {
@@ -70,13 +79,16 @@ func (t *Translator) names(ctx context.Context, a *affixes) ([]string, error) {
 			scores[name] += x
 		}
 	}
-	list := slices.Clone(standInNames)
-	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(scores[b], scores[a]) })
-	if t.namesOf == nil {
-		t.namesOf = map[string][]string{}
+	sorted := func(enough float64) []string {
+		list := slices.Clone(standInNames)
+		slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(min(scores[b], enough), min(scores[a], enough)) })
+		return list
 	}
-	t.namesOf[key] = list
-	return list, nil
+	if t.namesOf == nil {
+		t.namesOf = map[string]standInOrders{}
+	}
+	t.namesOf[key] = standInOrders{kept: sorted(reliable), terms: sorted(0)}
+	return t.namesOf[key], nil
 }
 
 // edit replaces a range of a text by with, between further text.
@@ -132,6 +144,7 @@ func moveTokens(tokens []Token, edits []edit, places []text.Range) {
 type namer struct {
 	t        *Translator
 	from, to string // languages
+	ofTerms  bool
 	list     []string
 	n        int // number of names that were considered
 }
@@ -143,8 +156,12 @@ func (n *namer) next(ctx context.Context, s string) (name string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if n.list, err = n.t.names(ctx, &a); err != nil {
+		orders, err := n.t.names(ctx, &a)
+		if err != nil {
 			return "", err
+		}
+		if n.list = orders.kept; n.ofTerms {
+			n.list = orders.terms
 		}
 	}
 	for name == "" || strings.Contains(s, name) {
@@ -422,7 +439,7 @@ func (t *Translator) retryTerms(ctx context.Context, r Request, results []Result
 			code = all.codes[i]
 		}
 		own, _ := t.textCode(s)
-		names := namer{t: t, from: all.From, to: cmp.Or(own, code, all.To)}
+		names := namer{t: t, from: all.From, to: cmp.Or(own, code, all.To), ofTerms: true}
 		list := slices.Clone(all.standIns[i])
 		edits := make([]edit, len(list))
 		for k := range list {

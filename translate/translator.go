@@ -60,7 +60,7 @@ type Translator struct {
 	shortlist        *model.Shortlist // of the model file; nil if it has none
 
 	namesMu sync.Mutex
-	namesOf map[string][]string // the names of stand-ins by languages
+	namesOf map[string]standInOrders // the names of stand-ins by languages
 
 	limit chan struct{} // an element for each call in progress; nil without a limit
 
