@@ -24,7 +24,7 @@ const (
 )
 
 // cueTiming matches the line before the text of a cue, in SubRip and WebVTT.
-var cueTiming = regexp.MustCompile(`^\s*(?:(\d+):)?(\d\d?):(\d\d)[.,:](\d{1,3})\s*-->\s*(?:(\d+):)?(\d\d?):(\d\d)[.,:](\d{1,3})(?:\s|$)`)
+var cueTiming = regexp.MustCompile(`^\s*(?:(\d+):)?(\d\d?):(\d\d?)[.,:](\d{1,3})\s*-->\s*(?:(\d+):)?(\d\d?):(\d\d?)[.,:](\d{1,3})(?:\s|$)`)
 
 // utterance is the lines of a cue, or of one of its speakers if those begin with a dash. Its text
 // is without the elements around all of it.

@@ -10,7 +10,7 @@ import (
 
 const srtText = "\ufeff1\r\n00:00:01,000 --> 00:00:03,500 X1:10\r\n{\\an8}<i>We went to the market,\r\nbecause the old</i>\r\n\r\n" +
 	"2\r\n00:00:03,600 --> 00:00:05,000\r\nbaker had <b>fresh</b> bread.\r\n\r\n" +
-	"3\r\n0:00:06,000 --> 0:00:07,000\r\n- Really?\r\n- Yes & <i>no.\r\n\r\n" +
+	"3\r\n0:00:6,000 --> 0:00:7,000\r\n- Really?\r\n- Yes & <i>no.\r\n\r\n" +
 	"4\r\n00:00:08,000 --> 00:00:09,000\r\n1984\r\n"
 
 func TestSRT(t *testing.T) {
