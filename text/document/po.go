@@ -82,7 +82,7 @@ func (p *poFile) entries(f func(poEntry) error) error {
 		}
 		if line[0] == '#' {
 			if strings.HasPrefix(line, "#~") { // the comments before it are of an obsolete message
-				m, comments = poEntry{}, -1
+				m, last, comments = poEntry{}, nil, -1
 				continue
 			}
 			if comments < 0 && last == nil { // not one within a message
