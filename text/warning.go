@@ -1,6 +1,9 @@
 package text
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
 
 // Warning reports an input that was repaired or skipped.
 type Warning struct {
@@ -37,6 +40,9 @@ func (s *Warnings) Add(w Warning) {
 		s.Show("counting further " + w.Kind + " without showing them")
 	}
 }
+
+// Counts returns the number of warnings of each kind.
+func (s *Warnings) Counts() map[string]int { return maps.Clone(s.counts) }
 
 // Summarize shows the total of each kind that has more than ten warnings.
 func (s *Warnings) Summarize() {

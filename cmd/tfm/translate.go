@@ -11,12 +11,13 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/documents"
 	"tfm/cmd/tfm/internal/filter"
+	"tfm/cmd/tfm/internal/release"
 	"tfm/cmd/tfm/internal/settings"
+	"tfm/cmd/tfm/internal/shard"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/model"
@@ -42,10 +43,12 @@ func translateCommand(f *cli.Flags) cli.Action {
 	c.documents = documents.Flags(f)
 	f.IntVar(&c.maxSource, "max-source", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit").Range(0, math.MaxInt32)
 	f.Group("Output")
-	f.StringVar(&c.out, "o", "", "`file` to write to, line by line, in place of standard output")
+	f.StringVar(&c.out, "o", "", "`file` to write to in place of standard output, whole or not at all, gzipped if it ends in .gz; FILE.done says of what it was made, and a further run with these has nothing to do")
 	c.answer = filter.AnswerFlags(f)
 	f.BoolVar(&c.progress, "progress", false, "show lines, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
 	f.BoolVar(&c.stream, "stream", false, "write each translation while it is made, as far as it cannot change; one line at a time")
+	f.Group("Shards")
+	c.shard = shard.DeclareFlags(f)
 	f.Group("Constraints")
 	c.prefixes, c.glossary = filter.PrefixFlags(f), filter.GlossaryFlag(f)
 	f.BoolVar(&c.protect, "protect", false, "copy placeholders, tags, URLs, addresses, names of files, versions, hashes, @user, #tag and emoji")
@@ -87,6 +90,7 @@ type translation struct {
 	glossary  *filter.Glossary
 	protect   bool
 	documents *documents.Options
+	shard     *shard.Flags
 
 	// oneSentence is the flag that keeps lines of several sentences from being split, or "".
 	oneSentence string
@@ -116,12 +120,12 @@ func (c *translation) check() (filter.Format, error) {
 		cli.UsageIf(c.form.Key != "" && !c.search.Sample && !c.answer.NBest, "-key needs -sample or -nbest"),
 		needSample,
 		cli.UsageIf(out && c.out == "", "-o is empty"),
-		cli.UsageIf(strings.HasSuffix(c.out, ".gz"), "-o %s: the output is plain text; without -o it can go to gzip", c.out),
 		settings.CheckSearch(*c.search),
 		cli.Excludes(c.protect, given, "protect", "alternatives"),
 		c.documents.Check(given),
 		cli.Excludes(c.glossary.File != "", given, "glossary", "alternatives"),
 		cli.Excludes(c.stream, given, "stream", "column", "json", "nbest", "scores", "key", "align", "progress", "batch"),
+		cli.UsageIf(c.stream && c.out != "" && !cli.IsDevice(c.out), "either -stream or -o, whose file is whole or not there"),
 	)
 }
 
@@ -138,17 +142,9 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if c.out != "" && !cli.IsDevice(c.out) {
-		if err := cli.CheckOutput(c.out, append([]string{c.model.Path, c.prefixes.File, c.glossary.File}, files...)...); err != nil {
-			return err
-		}
+		return cli.MayRetry(c.translateShard(ctx, files, format))
 	}
-	t, err := c.model.Open()
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	o, done, err := c.options(t, format)
-	if err != nil {
+	if err := c.shard.Check(c.given(), files, false, ""); err != nil {
 		return err
 	}
 	out := os.Stdout
@@ -158,25 +154,99 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 		}
 		defer func() { err = cmp.Or(err, out.Close()) }()
 	}
-	answers := answerWriter{format: format, oneSentence: c.oneSentence, progress: filter.NewProgress(files, out, c.given()["progress"])}
+	t, err := c.model.Open()
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	_, err = c.translateLines(ctx, t, format, files, translator.Lines(files, text.RepairLines), out)
+	return err
+}
+
+// unrecorded are the flags that no output depends on.
+var unrecorded = []string{"o", "model", "threads", "batch", "progress", "verify", "expect", "any-bits", "shard", "prefix-file", "glossary"}
+
+// translateShard translates files to that of -o, whole or not at all, with a record.
+func (c *translation) translateShard(ctx context.Context, files []string, format filter.Format) (err error) {
+	ctx, stop := cli.Interruptible(ctx) // so that no temporary file remains
+	defer stop()
+	others := []string{c.model.Path}
+	for _, path := range []string{c.prefixes.File, c.glossary.File} {
+		if path != "" {
+			others = append(others, path)
+		}
+	}
+	if err := cmp.Or(
+		c.shard.Check(c.given(), files, c.search.Sample && c.form.Key == "", c.out),
+		cli.CheckOutput(c.out, slices.Concat(others, files)...),
+	); err != nil {
+		return err
+	}
+	s := shard.Shard{Out: c.out, Inputs: files, Part: c.shard.Part, Files: others, Options: c.given(), Verify: c.shard.Verify, Expect: c.shard.Expect}
+	for _, name := range unrecorded {
+		delete(s.Options, name)
+	}
+	if done, err := s.IsDone(); err != nil || done {
+		return err
+	}
+	t, err := c.model.Open()
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	err = s.Write(release.Current().String(), func(w io.Writer) (n shard.Counts, err error) {
+		lines := translator.LinesOf(files, s.Open, text.RepairLines)
+		counted := func(yield func(text.Line, error) bool) {
+			for l, err := range lines {
+				if err == nil {
+					n.LinesIn++
+				}
+				if !yield(l, err) {
+					return
+				}
+			}
+		}
+		answers, err := c.translateLines(ctx, t, format, files, counted, w)
+		if answers != nil {
+			n.LinesOut, n.Warnings = answers.lines, answers.warnings.Counts()
+		}
+		return n, cmp.Or(cli.Interruption(ctx), err)
+	})
+	if cli.Interruption(ctx) != nil {
+		terminal.NewProgress(os.Stderr).Text("interrupted: %s is not written", c.out)
+	}
+	return err
+}
+
+// translateLines translates lines of files to w.
+func (c *translation) translateLines(ctx context.Context, t *translate.Translator, format filter.Format, files []string, lines iter.Seq2[text.Line, error], w io.Writer) (*answerWriter, error) {
+	o, done, err := c.options(t, format)
+	if err != nil {
+		return nil, err
+	}
+	out, _ := w.(*os.File)
+	sized := files
+	if c.shard.Part.N > 0 {
+		sized = nil // the size of a part is not that of its file
+	}
+	answers := &answerWriter{format: format, oneSentence: c.oneSentence, progress: filter.NewProgress(sized, out, c.given()["progress"])}
 	answers.warnings.Show = func(s string) { answers.progress.Screen.Line("tfm: %s", s) }
 	if c.maxSource > 0 && c.maxSource < t.MaxSource() {
 		answers.warnings.Remedy = "give a larger -max-source"
 	}
 	o.Warn = answers.warnings.Add
-	lines := translator.Lines(files, text.RepairLines)
 	if c.sentences.Paragraphs && !c.form.JSON {
 		lines = filter.JoinParagraphs(lines)
 	}
 	prompt := newPrompt(files)
 	if c.stream {
-		err = filter.Stream(ctx, out, t, lines, o, func() { prompt("> ") })
+		err = filter.Stream(ctx, w, t, lines, o, func() { prompt("> ") })
 		prompt("\n")
 		answers.warnings.Summarize()
 	} else {
-		err = answers.write(out, t.Lines(ctx, lines, o), prompt)
+		err = answers.write(w, t.Lines(ctx, lines, o), prompt)
 	}
-	return cmp.Or(translator.LanguageError(err), done())
+	return answers, cmp.Or(translator.LanguageError(err), done())
 }
 
 // translateDocuments translates the document of -file, and those that args name.

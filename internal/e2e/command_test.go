@@ -78,7 +78,6 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"translate", "-model", m, "-", "-"}, []string{"standard input can be read once, and is named 2 times"}},
 		{[]string{"translate", "-model", m, "-prefix-file", "-"}, []string{"standard input can be read once, and is named 2 times"}},
 		{[]string{"translate", "-model", m, src, "-o", src}, []string{"would replace an input"}},
-		{[]string{"translate", "-model", m, src, "-o", "out.gz"}, []string{"-o out.gz: the output is plain text"}},
 		{[]string{"translate", "-model", m, src, "-o="}, []string{"-o is empty"}},
 		{[]string{"translate", "-model=", src}, []string{"-model is empty"}},
 		{[]string{"translate", "-model", m, ""}, []string{"found an empty name, expected that of a file"}},

@@ -255,3 +255,40 @@ func TestTrainingOutlivesItsReader(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// SIGTERM, by which engines move work elsewhere, leaves no file, and asks for another attempt.
+func TestTerminatedShard(t *testing.T) {
+	needSignal(t, syscall.SIGTERM)
+	m, dir := toyModel(t), t.TempDir()
+	for sig, code := range map[syscall.Signal]int{syscall.SIGTERM: 75, syscall.SIGINT: 130} {
+		needSignal(t, sig)
+		var stderr strings.Builder
+		c := tfm("translate", "-any-bits", "-model", m, "-o", filepath.Join(dir, "out"))
+		c.Stderr = &stderr
+		stdin, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Process.Kill() })
+		if _, err := io.WriteString(stdin, strings.Repeat("the cat\n", 2000)); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if files, _ := filepath.Glob(filepath.Join(dir, ".*")); len(files) > 0 {
+				break // a temporary one
+			}
+		}
+		c.Process.Signal(sig)
+		c.Wait()
+		if got := c.ProcessState.ExitCode(); got != code {
+			t.Errorf("%v: exit code %d, want %d", sig, got, code)
+		}
+		if !strings.Contains(stderr.String(), "out is not written") {
+			t.Errorf("%v: said %q", sig, stderr.String())
+		}
+		onlyFiles(t, dir)
+	}
+}

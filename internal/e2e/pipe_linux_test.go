@@ -25,3 +25,26 @@ func TestTranslateIntoAPipe(t *testing.T) {
 		t.Errorf("read %q, want %q", got, want)
 	}
 }
+
+// A pipe as an input, such as <(zcat x.gz), is read once: its translation is never done before.
+func TestShardOfAPipe(t *testing.T) {
+	m, dir := toyModel(t), t.TempDir()
+	pipe, out := filepath.Join(dir, "pipe"), filepath.Join(dir, "out")
+	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+		t.Skip(err)
+	}
+	for _, input := range []string{"the big cat\n", "the old dog\n"} {
+		written := make(chan error)
+		go func() { written <- os.WriteFile(pipe, []byte(input), 0) }()
+		mustRun(t, "", "translate", "-any-bits", "-model", m, "-o", out, pipe)
+		if err := <-written; err != nil {
+			t.Fatal(err)
+		}
+		if want := mustRun(t, input, "translate", "-model", m).stdout; read(t, out) != want {
+			t.Errorf("%q is %q, want %q", input, read(t, out), want)
+		}
+		if d := readDone(t, out); d.LinesIn != 1 {
+			t.Errorf("%+v, want one line", d)
+		}
+	}
+}

@@ -51,6 +51,8 @@ var notRun = map[string]string{
 	"python3 train/peers/":        "needs PyTorch",
 	"train/peers/curve.sh":        "needs PyTorch",
 	"python3 model/decode/peers/": "needs CTranslate2",
+	"seq 8 | parallel":            "needs GNU parallel; TestShards starts processes itself",
+	"cat part.1":                  "likewise",
 	"tfm import -o zh-en.":        "needs a release of OPUS-MT; model/convert reads a small one",
 	"tfm translate -model zh-en.": "likewise",
 	"tfm translate -model en-de.safetensors -file letter.docx": "needs a file of Word; text/document has one",

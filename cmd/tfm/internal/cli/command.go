@@ -40,8 +40,9 @@ type Program struct {
 }
 
 // Run runs a command line without the program's name and returns the exit code: 0, 1 after an
-// error, 2 after a wrong command line, 128 + the number of the signal after an interrupt. An error
-// is printed as one line on standard error. Without a command it prints the list of commands there.
+// error, 2 after a wrong command line, 75 after a RetryError, 128 + the number of the signal after
+// an interrupt. An error is printed as one line on standard error. Without a command it prints the
+// list of commands there.
 func (p Program) Run(ctx context.Context, args []string) int {
 	surviveFileLimit()
 	if len(args) == 0 {
@@ -156,7 +157,12 @@ func (p Program) ExitCode(command string, err error) int {
 		return 0
 	}
 	var interrupted InterruptError
+	var retry RetryError
+	isRetry := errors.As(err, &retry)
 	if errors.As(err, &interrupted) {
+		if isRetry {
+			return retryCode
+		}
 		return interrupted.ExitCode()
 	}
 	message := terminal.Printable(strings.ReplaceAll(strings.TrimSpace(withoutCall(err)), "\n", "; "))
@@ -164,6 +170,9 @@ func (p Program) ExitCode(command string, err error) int {
 	switch {
 	case !errors.As(err, &usage):
 		fmt.Fprintf(os.Stderr, "%s: %s\n", p.Name, message)
+		if isRetry {
+			return retryCode
+		}
 		return 1
 	case usage.Meant != "":
 		fmt.Fprintf(os.Stderr, "%s: %s; did you mean %q?\n", p.Name, message, usage.Meant)

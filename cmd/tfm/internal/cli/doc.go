@@ -10,6 +10,7 @@
 //	completion.go  completion by a shell, made from the table; the scripts are in shells
 //	suggest.go     the name that a misspelt one probably means
 //	interrupt.go   signals as the end of a context; signals_*.go: the signals of a system
+//	retry.go       failures that another attempt may not have
 //	shell.go       words quoted for a shell
 //	writable.go    whether a file can be written
 package cli

@@ -30,9 +30,14 @@ func Inputs(args []string, others ...string) ([]string, error) {
 
 // Lines reads the lines of files.
 func Lines(files []string, read func(r io.Reader, name string) iter.Seq2[text.Line, error]) iter.Seq2[text.Line, error] {
+	return LinesOf(files, func(name string) (io.ReadCloser, error) { return text.OpenInput(name) }, read)
+}
+
+// LinesOf is Lines with another function that opens a file.
+func LinesOf(files []string, open func(name string) (io.ReadCloser, error), read func(r io.Reader, name string) iter.Seq2[text.Line, error]) iter.Seq2[text.Line, error] {
 	return func(yield func(text.Line, error) bool) {
 		for _, name := range files {
-			f, err := text.OpenInput(name)
+			f, err := open(name)
 			if err != nil {
 				yield(text.Line{}, err)
 				return

@@ -35,6 +35,20 @@ func (w *Warnings) Add(warning text.Warning) {
 	}
 }
 
+// Counts returns the number of warnings of each kind.
+func (w *Warnings) Counts() map[string]int {
+	counts := w.Warnings.Counts()
+	for kind, n := range map[string]int{translate.TruncatedLine: w.lines, translate.TruncatedTranslation: w.translations} {
+		if n > 0 {
+			if counts == nil {
+				counts = map[string]int{}
+			}
+			counts[kind] = n
+		}
+	}
+	return counts
+}
+
 // Summarize shows how many warnings were not shown.
 func (w *Warnings) Summarize() {
 	w.Warnings.Summarize()

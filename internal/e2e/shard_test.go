@@ -1,0 +1,212 @@
+package e2e
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// done is what a test reads of OUT.done.
+type done struct {
+	Shard    string
+	LinesIn  int `json:"lines_in"`
+	LinesOut int `json:"lines_out"`
+	Output   struct{ SHA256 string }
+	Warnings map[string]int
+}
+
+func readDone(t *testing.T, out string) (d done) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(read(t, out+".done")), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// onlyFiles reports files in a folder besides those named.
+func onlyFiles(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, e := range entries {
+		found = append(found, e.Name())
+	}
+	if got, want := strings.Join(found, " "), strings.Join(names, " "); got != want {
+		t.Errorf("the folder has %s, want %s", got, want)
+	}
+}
+
+// shardInput returns lines to translate, among them one of invalid UTF-8 and an empty one.
+func shardInput(t *testing.T) string {
+	return write(t, "in", strings.Repeat(read(t, toy.testSrc), 3)+"the \xff cat\n\nthe last dog")
+}
+
+// The parts of a file are together what a pipe makes of it, in any number, gzipped or not, and in
+// two attempts at once.
+func TestShards(t *testing.T) {
+	m, in, dir := toyModel(t), shardInput(t), t.TempDir()
+	want := mustRun(t, read(t, in), "translate", "-model", m).stdout
+	for _, n := range []int{1, 3, 50} {
+		var outs []string
+		var wait sync.WaitGroup
+		for i := range n {
+			out := filepath.Join(dir, fmt.Sprintf("%d.%d.gz", n, i))
+			outs = append(outs, out)
+			for range min(2, 51/n) {
+				wait.Go(func() {
+					if o := runTFM(t, "", "translate", "-any-bits", "-model", m, "-shard", fmt.Sprintf("%d/%d", i+1, n), "-o", out, in); o.code != 0 {
+						t.Errorf("exit code %d: %s", o.code, o.stderr)
+					}
+				})
+			}
+			if n == 50 {
+				wait.Wait()
+			}
+		}
+		wait.Wait()
+		all, linesIn, linesOut, repaired := "", 0, 0, 0
+		for i, out := range outs {
+			z, err := gzip.NewReader(strings.NewReader(read(t, out)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			part, err := io.ReadAll(z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := readDone(t, out)
+			if d.Shard != fmt.Sprintf("%d/%d", i+1, n) || d.LinesOut != bytes.Count(part, []byte("\n")) {
+				t.Errorf("part %d of %d: %+v", i+1, n, d)
+			}
+			all, linesIn, linesOut = all+string(part), linesIn+d.LinesIn, linesOut+d.LinesOut
+			repaired += d.Warnings["lines of invalid UTF-8"]
+		}
+		if all != want || linesIn != strings.Count(want, "\n") || linesOut != linesIn || repaired != 1 {
+			t.Errorf("%d parts have %d lines of %d, %d repaired, or other bytes", n, linesOut, linesIn, repaired)
+		}
+	}
+}
+
+// A shard that is done stays as it is, also if its files are copied, until one of them changes.
+func TestDoneShardStays(t *testing.T) {
+	m, in, dir := toyModel(t), shardInput(t), t.TempDir()
+	out := filepath.Join(dir, "out")
+	run := func(flags ...string) (changed bool) {
+		t.Helper()
+		before, _ := os.Stat(out + ".done")
+		mustRun(t, "", append([]string{"translate", "-any-bits", "-model", m, "-o", out, in}, flags...)...)
+		after, err := os.Stat(out + ".done")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return before == nil || !os.SameFile(before, after)
+	}
+	for _, step := range []struct {
+		what    string
+		do      func() error
+		flags   []string
+		changed bool
+	}{
+		{"at first", func() error { return nil }, nil, true},
+		{"again", func() error { return nil }, nil, false},
+		{"with hashes", func() error { return nil }, []string{"-verify", "-threads", "1"}, false},
+		{"a newer input of the same bytes", func() error { return os.Chtimes(in, time.Now(), time.Now().Add(time.Hour)) }, nil, false},
+		{"another beam", func() error { return nil }, []string{"-beam", "1"}, true},
+		{"the former beam", func() error { return nil }, nil, true},
+		{"a changed input of the same size", func() error {
+			return os.WriteFile(in, []byte(strings.Replace(read(t, in), "dog", "cat", 1)), 0o666)
+		}, nil, true},
+		{"an output cut short", func() error { return os.Truncate(out, 10) }, nil, true},
+		{"without an output", func() error { return os.Remove(out) }, nil, true},
+		{"a record cut short", func() error { return os.Truncate(out+".done", 10) }, nil, true},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		if changed := run(step.flags...); changed != step.changed {
+			t.Errorf("%s: translated %v, want %v", step.what, changed, step.changed)
+		}
+	}
+	// A changed byte of an output that keeps its size and time is found by hashes.
+	info, err := os.Stat(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := read(t, out)
+	if err := os.WriteFile(out, []byte("X"+want[1:]), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(out, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if run() || read(t, out) == want || !run("-verify") || read(t, out) != want {
+		t.Error("-verify did not mend a changed output, or its absence did")
+	}
+	onlyFiles(t, dir, "out", "out.done")
+}
+
+// An input that broke off, or has other lines than expected, leaves the output as it was, and the
+// exit code says that another attempt may succeed.
+func TestBrokenInputs(t *testing.T) {
+	m, dir := toyModel(t), t.TempDir()
+	out := filepath.Join(dir, "out")
+	if err := os.WriteFile(out, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, read(t, toy.testSrc))
+	z.Close()
+	translate := []string{"translate", "-any-bits", "-model", m, "-o", out}
+	mustFail(t, runTFM(t, b.String()[:b.Len()-9], translate...), 75, "standard input")
+	mustFail(t, runTFM(t, "the cat\nthe dog", append(translate, "-expect", "3")...), 75, "found 2 lines, expected 3")
+	mustFail(t, runTFM(t, "", append(translate, filepath.Join(dir, "missing"))...), 1, "missing")
+	if read(t, out) != "old" {
+		t.Errorf("the output is %q", read(t, out))
+	}
+	onlyFiles(t, dir, "out")
+	mustRun(t, "the cat\nthe dog", append(translate, "-expect", "2")...)
+	if d := readDone(t, out); d.LinesIn != 2 || d.LinesOut != 2 || strings.Count(read(t, out), "\n") != 2 {
+		t.Errorf("%+v of %q", d, read(t, out))
+	}
+	mustRun(t, b.String(), translate...)
+}
+
+func TestShardFlags(t *testing.T) {
+	m, in := toyModel(t), shardInput(t)
+	out := filepath.Join(t.TempDir(), "out")
+	z := write(t, "in.gz", "\x1f\x8b\x08")
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"-shard", "1/2", in}, 2, "-shard needs -o"},
+		{[]string{"-expect", "2", in}, 2, "-expect needs -o"},
+		{[]string{"-o", out, "-shard", "3/2", in}, 2, `-shard is "3/2", expected I/N`},
+		{[]string{"-o", out, "-shard", "1/2"}, 2, "-shard needs one file"},
+		{[]string{"-o", out, "-shard", "1/2", in, in}, 2, "-shard needs one file"},
+		{[]string{"-o", out, "-shard", "1/2", "-sample", in}, 2, "-shard with -sample needs -key"},
+		{[]string{"-o", out, "-stream", "-beam", "1", in}, 2, "either -stream or -o"},
+		{[]string{"-o", out, "-any-bits", "-shard", "1/2", z}, 1, "a file that is not gzipped"},
+	} {
+		mustFail(t, runTFM(t, "", append([]string{"translate", "-model", m}, test.args...)...), test.code, test.want)
+	}
+	c := tfm("translate", "-model", m, "-o", out, in)
+	c.Env = append(c.Env, "TFM_CPU=generic")
+	mustFail(t, finish(t, c), 2, "its translations differ", "-any-bits")
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a failed run wrote the output")
+	}
+}
