@@ -102,7 +102,8 @@ type Options struct {
 	Alternatives int  `json:",omitempty"`
 
 	// Background pauses the sources of a call of an Engine in seven eighths of the time while
-	// other calls are in progress that are not in the background. No translation depends on it.
+	// other calls are in progress that are not in the background, and keeps steps short until a
+	// second after them. No translation depends on it.
 	Background bool `json:",omitempty"`
 
 	// Sample draws each token from softmax(logits/Temperature), restricted to the TopK most
