@@ -36,6 +36,9 @@ func NewProgress(files []string, out *os.File, given string) *Progress {
 // file whose last four bytes are no plausible size.
 func TextSize(files []string) (size int64) {
 	for _, path := range files {
+		if info, err := os.Stat(path); path != text.Stdin && (err != nil || !info.Mode().IsRegular()) {
+			return 0 // to open a named pipe, and close it, loses its text
+		}
 		f, err := text.OpenInput(path)
 		if err != nil {
 			return 0 // the command reports it
