@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// scale/parallel makes what a pipe makes, although attempts fail, and a further run translates
+// nothing.
+func TestScaleParallel(t *testing.T) {
+	if _, err := exec.LookPath("parallel"); err != nil {
+		t.Skip("optional: needs GNU parallel (apt-get install parallel)")
+	}
+	script, err := filepath.Abs("../../scale/parallel/translate.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, in, dir := toyModel(t), shardInput(t), t.TempDir()
+	want := mustRun(t, read(t, in), "translate", "-model", m).stdout
+	// The first attempt at each shard fails: with an exit code, or killed.
+	flaky := fmt.Sprintf("#!/bin/sh\nshard=$(echo \"$*\" | sed 's/.* -shard \\([0-9]*\\).*/\\1/')\nif mkdir %[1]s/shard$shard 2>/dev/null; then\n"+
+		"\t[ $((shard %% 2)) = 0 ] || exit 75\n\t%[2]s \"$@\" & kill -9 $!; wait $!; exit 137\nfi\nexec %[2]s \"$@\" -any-bits\n", dir, program())
+	if err := os.WriteFile(filepath.Join(dir, "tfm"), []byte(flaky), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	run := func(out string) output {
+		c := exec.Command(script, m, in, out, "10", "-beam", "4", "--", "--jobs", "2", "--will-cite")
+		c.Env = append(os.Environ(), "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+dir)
+		return finish(t, c)
+	}
+	out := filepath.Join(dir, "out")
+	if o := run(out); o.code != 0 || read(t, out) != want {
+		t.Fatalf("exit code %d, or other bytes than a pipe:\n%s", o.code, o.stderr)
+	}
+	if failed, _ := filepath.Glob(filepath.Join(dir, "shard*")); len(failed) != 10 {
+		t.Errorf("%d shards failed at first, want 10", len(failed))
+	}
+	first := filepath.Join(out+".shards", "01.done")
+	before, err := os.Stat(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := run(out); o.code != 0 || read(t, out) != want {
+		t.Errorf("a further run: exit code %d, or other bytes", o.code)
+	}
+	if after, err := os.Stat(first); err != nil || !os.SameFile(before, after) {
+		t.Errorf("a further run translated again: %v", err)
+	}
+	// Without a record a shard counts as missing, and a wrong number of lines is found.
+	broken := filepath.Join(out+".shards", "02.done")
+	record := read(t, broken)
+	if err := os.WriteFile(broken, []byte(strings.Replace(record, `"lines_out": `, `"lines_out": 9`, 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if o := run(out); o.code != 1 || !strings.Contains(o.stderr, "lines, expected") {
+		t.Errorf("a record of other lines: exit code %d, %s", o.code, o.stderr)
+	}
+}
