@@ -159,8 +159,16 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer t.Close()
-	_, err = c.translateLines(ctx, t, format, files, translator.Lines(files, text.RepairLines), out)
-	return err
+	answers, err := c.translateLines(ctx, t, format, files, translator.Lines(files, text.RepairLines), out)
+	if err != nil {
+		return err
+	}
+	return withoutAnswer(answers.failed, answers.lines)
+}
+
+// withoutAnswer returns the error of a number of lines without an answer.
+func withoutAnswer(failed, lines int) error {
+	return filter.Failed(failed, lines, "line", "translated")
 }
 
 // unrecorded are the flags that no output depends on.
@@ -186,9 +194,14 @@ func (c *translation) translateShard(ctx context.Context, files []string, format
 	for _, name := range unrecorded {
 		delete(s.Options, name)
 	}
-	if done, err := s.IsDone(); err != nil || done {
+	done, ok, err := s.Done()
+	if err != nil {
 		return err
 	}
+	if ok {
+		return withoutAnswer(done.Failed, done.LinesOut)
+	}
+	var failed error
 	t, err := c.model.Open()
 	if err != nil {
 		return err
@@ -207,15 +220,17 @@ func (c *translation) translateShard(ctx context.Context, files []string, format
 			}
 		}
 		answers, err := c.translateLines(ctx, t, format, files, counted, w)
-		if answers != nil {
-			n.LinesOut, n.Warnings = answers.lines, answers.warnings.Counts()
+		if err = cmp.Or(cli.Interruption(ctx), err); err != nil {
+			return n, err
 		}
-		return n, cmp.Or(cli.Interruption(ctx), err)
+		n.LinesOut, n.Failed, n.Warnings = answers.lines, answers.failed, answers.warnings.Counts()
+		failed = withoutAnswer(n.Failed, n.LinesOut)
+		return n, nil
 	})
 	if cli.Interruption(ctx) != nil {
 		terminal.NewProgress(os.Stderr).Text("interrupted: %s is not written", c.out)
 	}
-	return err
+	return cmp.Or(err, failed)
 }
 
 // translateLines translates lines of files to w.
@@ -333,8 +348,7 @@ type answerWriter struct {
 	oneSentence string // as in translation
 }
 
-// write writes each translated line at once. After all lines, the error is that of answers
-// or that there are lines without an answer.
+// write writes each translated line at once. After all lines, the error is that of answers.
 func (a *answerWriter) write(out io.Writer, answers iter.Seq2[[]translate.Line, error], prompt func(string)) (err error) {
 	w := bufio.NewWriter(out)
 	prompt("> ")
@@ -355,7 +369,7 @@ func (a *answerWriter) write(out io.Writer, answers iter.Seq2[[]translate.Line, 
 		return err
 	}
 	a.progress.End()
-	return filter.Failed(a.failed, a.lines, "line", "translated")
+	return nil
 }
 
 // add writes a line and its answer.

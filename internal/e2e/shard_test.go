@@ -19,6 +19,7 @@ type done struct {
 	Shard    string
 	LinesIn  int `json:"lines_in"`
 	LinesOut int `json:"lines_out"`
+	Failed   int
 	Output   struct{ SHA256 string }
 	Warnings map[string]int
 }
@@ -181,6 +182,21 @@ func TestBrokenInputs(t *testing.T) {
 		t.Errorf("%+v of %q", d, read(t, out))
 	}
 	mustRun(t, b.String(), translate...)
+
+	// Lines without an answer are no reason to try again: the output is there, and says so.
+	faulty := write(t, "faulty.jsonl", "{\"text\":\"the cat\"}\n{\"other\":1}\n")
+	var before os.FileInfo
+	for range 2 {
+		mustFail(t, runTFM(t, "", append(translate, "-json", faulty)...), 1, "1 of 2 lines not translated")
+		if d := readDone(t, out); d.Failed != 1 || d.LinesOut != 2 || strings.Count(read(t, out), "\n") != 2 {
+			t.Errorf("%+v of %q", d, read(t, out))
+		}
+		info, err := os.Stat(out)
+		if err != nil || before != nil && !os.SameFile(before, info) {
+			t.Errorf("translated again, %v", err)
+		}
+		before = info
+	}
 }
 
 func TestShardFlags(t *testing.T) {

@@ -106,6 +106,7 @@ type record struct {
 type Counts struct {
 	LinesIn  int            `json:"lines_in"`
 	LinesOut int            `json:"lines_out"`
+	Failed   int            `json:"failed,omitempty"`   // lines without an answer
 	Warnings map[string]int `json:"warnings,omitempty"` // lines that were cut or repaired, by kind
 }
 

@@ -44,13 +44,14 @@ func (s *Shard) part() string {
 	return s.Part.String()
 }
 
-// IsDone reports whether the output is there and its record fits.
-func (s *Shard) IsDone() (bool, error) {
+// Done reports whether the output is there and its record fits, and returns what that counts.
+func (s *Shard) Done() (n Counts, ok bool, err error) {
 	r, ok := readRecord(s.Out)
 	if !ok || slices.ContainsFunc(s.Inputs, isStream) || slices.ContainsFunc(s.Files, isStream) {
-		return false, nil
+		return n, false, nil
 	}
-	return r.fits(s)
+	ok, err = r.fits(s)
+	return r.Counts, ok, err
 }
 
 // Open opens an input, or the part of it. It must be called within Write.
@@ -106,7 +107,7 @@ func (s *Shard) Write(version string, translate func(w io.Writer) (Counts, error
 		return inner
 	}
 	if err != nil {
-		if done, _ := s.IsDone(); done { // by another attempt, which removed the temporary file
+		if _, done, _ := s.Done(); done { // by another attempt, which removed the temporary file
 			return nil
 		}
 		return err
