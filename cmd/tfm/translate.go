@@ -43,7 +43,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	c.documents = documents.Flags(f)
 	f.IntVar(&c.maxSource, "max-source", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit").Range(0, math.MaxInt32)
 	f.Group("Output")
-	f.StringVar(&c.out, "o", "", "`file` to write to in place of standard output, whole or not at all, gzipped if it ends in .gz; FILE.done says of what it was made, and a further run with these has nothing to do")
+	f.StringVar(&c.out, "o", "", "`file` to write to in place of standard output, whole or not at all, gzipped if it ends in .gz, with a record in FILE.done that spares a further run")
 	c.answer = filter.AnswerFlags(f)
 	f.BoolVar(&c.progress, "progress", false, "show lines, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
 	f.BoolVar(&c.stream, "stream", false, "write each translation while it is made, as far as it cannot change; one line at a time")

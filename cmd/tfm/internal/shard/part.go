@@ -27,7 +27,13 @@ func ParsePart(s string) (p Part, err error) {
 	return p, nil
 }
 
-func (p Part) String() string { return fmt.Sprintf("%d/%d", p.I, p.N) }
+// String is the inverse of ParsePart.
+func (p Part) String() string {
+	if p.N == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", p.I, p.N)
+}
 
 // in returns the bytes of the part in a file of size bytes: the lines that begin in the I-th of N
 // equal ranges of bytes. The parts of a file have each of its lines once.

@@ -121,7 +121,7 @@ func readRecord(out string) (r record, ok bool) {
 
 // fits reports whether r is the record of s, whose output is there.
 func (r *record) fits(s *Shard) (bool, error) {
-	if r.Arithmetic != translate.Arithmetic || r.Shard != s.part() || !maps.Equal(r.Options, s.Options) || len(r.Inputs) != len(s.Inputs) || len(r.Files) != len(s.Files) {
+	if r.Arithmetic != translate.Arithmetic || r.Shard != s.Part.String() || !maps.Equal(r.Options, s.Options) || len(r.Inputs) != len(s.Inputs) || len(r.Files) != len(s.Files) {
 		return false, nil
 	}
 	for i, path := range s.Inputs {
@@ -151,7 +151,7 @@ func fits(path string, p Part, recorded file, verify bool) (bool, error) {
 
 // newRecord returns the record of s at its begin: without counts, hashes and output.
 func newRecord(s *Shard, version string) (r record, err error) {
-	r = record{Version: version, Arithmetic: translate.Arithmetic, Kernels: mat.Kernel(), Shard: s.part(), Options: s.Options}
+	r = record{Version: version, Arithmetic: translate.Arithmetic, Kernels: mat.Kernel(), Shard: s.Part.String(), Options: s.Options}
 	for _, path := range s.Inputs {
 		d, err := stat(path, s.Part)
 		if err != nil {

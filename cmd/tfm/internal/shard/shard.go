@@ -32,17 +32,7 @@ type Shard struct {
 }
 
 // isStream reports whether an input can be read once: standard input, or a pipe.
-func isStream(path string) bool {
-	info, err := os.Stat(path)
-	return path == text.Stdin || err == nil && !info.Mode().IsRegular()
-}
-
-func (s *Shard) part() string {
-	if s.Part.N == 0 {
-		return ""
-	}
-	return s.Part.String()
-}
+func isStream(path string) bool { return path == text.Stdin || cli.IsDevice(path) }
 
 // Done reports whether the output is there and its record fits, and returns what that counts.
 func (s *Shard) Done() (n Counts, ok bool, err error) {
@@ -123,7 +113,9 @@ func (s *Shard) Write(version string, translate func(w io.Writer) (Counts, error
 		return e.Encode(s.record)
 	})
 	if err == nil {
-		safetensors.RemoveStale(s.Out) // temporary files of killed runs
+		// Temporary files of killed runs. Before the end this could stop an attempt on another
+		// machine, whose locks a shared file system may not show.
+		safetensors.RemoveStale(s.Out)
 		safetensors.RemoveStale(recordName(s.Out))
 	}
 	return err
