@@ -187,6 +187,7 @@ func (c *translation) translateShard(ctx context.Context, files []string, format
 	if err := cmp.Or(
 		c.shard.Check(c.given(), files, c.search.Sample && c.form.Key == "", c.out),
 		cli.CheckOutput(c.out, slices.Concat(others, files)...),
+		c.shard.CheckBits(),
 	); err != nil {
 		return err
 	}

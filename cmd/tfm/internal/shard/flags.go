@@ -41,7 +41,12 @@ func (s *Flags) Check(given map[string]string, inputs []string, isSampleByPlace 
 	return cmp.Or(
 		cli.UsageIf(s.Part.N > 0 && (len(inputs) != 1 || inputs[0] == "-"), "-shard needs one file"),
 		cli.UsageIf(s.Part.N > 0 && isSampleByPlace, "-shard with -sample needs -key, because draws go by the number of a line otherwise"),
-		cli.UsageIf(out != "" && !s.AnyBits && mat.Kernel() == "generic",
-			"this processor has none of AVX2, AVX-512 and NEON, so that its translations differ from those of others; -any-bits writes them nevertheless"),
 	)
+}
+
+// CheckBits reports a processor whose translations differ from those of others, unless -any-bits
+// allows them.
+func (s *Flags) CheckBits() error {
+	return cli.UsageIf(!s.AnyBits && mat.Kernel() == "generic",
+		"this processor has none of AVX2, AVX-512 and NEON, so that its translations differ from those of others; -any-bits writes them nevertheless")
 }
