@@ -23,7 +23,7 @@ func TestAverageIsTheMean(t *testing.T) {
 			mean[i] += float64(w) / 3
 		}
 		paths = append(paths, checkpointPath(dir, step))
-		if err := writeCheckpoint(paths[step-1], model.File{Model: m}, a, DefaultOptions(), State{Step: step}); err != nil {
+		if err := writeCheckpoint(paths[step-1], model.File{Model: m}, a.Moments(), DefaultOptions(), State{Step: step}); err != nil {
 			t.Fatal(err)
 		}
 	}

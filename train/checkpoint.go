@@ -49,6 +49,9 @@ type State struct {
 	// not decide by the durations of a step and a save, because it has not measured them yet.
 	OutOfTime time.Duration `json:"out_of_time,omitempty"`
 
+	// Missing are the parts that rounds were merged without, as in Rounds.Missing.
+	Missing string `json:"missing,omitempty"`
+
 	Data     string `json:"data"`            // fingerprint of the training pairs
 	Valid    string `json:"valid,omitempty"` // fingerprint of the validation pairs; "" is unknown
 	Products string `json:"products"`        // layer.Precision.Kernel; the weights depend on it
@@ -176,7 +179,7 @@ func (c *Checkpoint) copyTo(params []*layer.Param, prefix string, dst []float32)
 
 // writeCheckpoint writes a checkpoint of the model in file, whose Info it replaces. The write is
 // atomic.
-func writeCheckpoint(path string, file model.File, optimizer Optimizer, o Options, s State) error {
+func writeCheckpoint(path string, file model.File, moments []Moment, o Options, s State) error {
 	file.Info = map[string]string{}
 	for key, value := range map[string]any{keyOptions: o, keyState: s} {
 		text, err := json.Marshal(value)
@@ -190,18 +193,18 @@ func writeCheckpoint(path string, file model.File, optimizer Optimizer, o Option
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	params := file.Model.Params.List
-	var moments []safetensors.Tensor
-	for _, m := range optimizer.Moments() {
+	var state []safetensors.Tensor
+	for _, m := range moments {
 		at := 0
 		for _, p := range m.params(params) {
 			end := at + p.Size()
-			moments = append(moments, safetensors.Float32Tensor(m.Name+p.Name, p.Shape, m.Values[at:end]))
+			state = append(state, safetensors.Float32Tensor(m.Name+p.Name, p.Shape, m.Values[at:end]))
 			at = end
 		}
 	}
 	// The moments precede the tokenizers, whose lengths are arbitrary, so that all float32s are
 	// aligned.
-	return safetensors.Write(path, meta, slices.Insert(tensors, len(params), moments...))
+	return safetensors.Write(path, meta, slices.Insert(tensors, len(params), state...))
 }
 
 const checkpointSuffix = ".safetensors"
@@ -312,14 +315,14 @@ func newest(steps []int, n int) []int { return steps[max(0, len(steps)-n):] }
 // prune removes checkpoints except the newest Options.Keep, the newest Options.Keep periodic ones,
 // and that of the best step. If a removal fails, the next save tries again.
 func prune(o Options, best int) {
-	steps, err := checkpointSteps(o.Dir)
+	steps, err := o.checkpointSteps()
 	if err != nil {
 		return
 	}
 	keep := append(append([]int{best}, newest(steps, o.Keep)...), newest(o.periodic(steps), o.Keep)...)
 	for _, step := range steps {
 		if !slices.Contains(keep, step) {
-			os.Remove(checkpointPath(o.Dir, step))
+			os.Remove(o.checkpointPath(step))
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestCheckpointTruncatedWhileOpen(t *testing.T) {
 	m := newModel(t, c)
 	path := checkpointPath(t.TempDir(), 1)
 	optimizer := NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9)
-	if err := writeCheckpoint(path, model.File{Model: m}, optimizer, DefaultOptions(), State{Step: 1}); err != nil {
+	if err := writeCheckpoint(path, model.File{Model: m}, optimizer.Moments(), DefaultOptions(), State{Step: 1}); err != nil {
 		t.Fatal(err)
 	}
 	checkpoint := open(t, path)

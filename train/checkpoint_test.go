@@ -298,7 +298,7 @@ func TestCheckpointsHaveTheLengthPenalty(t *testing.T) {
 func TestCheckpointWithoutItsWeights(t *testing.T) {
 	m := newModel(t, smallConfig())
 	path := filepath.Join(t.TempDir(), "c.safetensors")
-	if err := writeCheckpoint(path, model.File{Model: m}, NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9), DefaultOptions(), State{Step: 1}); err != nil {
+	if err := writeCheckpoint(path, model.File{Model: m}, NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9).Moments(), DefaultOptions(), State{Step: 1}); err != nil {
 		t.Fatal(err)
 	}
 	f, err := safetensors.Open(path)
@@ -502,7 +502,7 @@ func TestCheckpointOfOtherTensors(t *testing.T) {
 	other.DecoderLayers = 2
 	path := filepath.Join(t.TempDir(), "c.safetensors")
 	n := newModel(t, other)
-	if err := writeCheckpoint(path, model.File{Model: m}, NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9), DefaultOptions(), State{Step: 1}); err != nil {
+	if err := writeCheckpoint(path, model.File{Model: m}, NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9).Moments(), DefaultOptions(), State{Step: 1}); err != nil {
 		t.Fatal(err)
 	}
 	wantError(t, open(t, path).Weights(n.Params), path, "decoder.1", "missing")

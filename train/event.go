@@ -11,7 +11,7 @@ type Event struct {
 	Kind    Kind
 	Step    int // steps done
 	Skipped int // skipped steps, see Options.OnNaN
-	Steps   int // last step of the run; 0 if it is unknown
+	Steps   int // last step of the run, or of the round in Work; 0 if it is unknown
 	Epoch   int // of the training data, from 0
 	Elapsed time.Duration
 	Left    time.Duration // estimate of the remaining time; 0 if it is unknown
@@ -36,6 +36,8 @@ type Event struct {
 	Distinct    int       // different hypotheses of the validation; 0 without references
 	Entropies   []Entropy // of each attention head, with Options.Entropies
 	Checkpoints int       // averaged checkpoints, for Averaged
+
+	Workers int // whose parts were merged, for Merged
 
 	// CooldownBegan
 	Cooldown  Cooldown
@@ -77,6 +79,7 @@ const (
 	Saving
 
 	CooldownBegan // before the first step of the cooldown
+	Merged        // after the outer step of a round, see Rounds
 )
 
 // TokensPerSec returns the source and target tokens per second together.

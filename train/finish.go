@@ -45,7 +45,7 @@ func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 // checkpointsToAverage returns the paths of the last Options.Average checkpoints among the periodic
 // ones and that of the last step.
 func (r *run) checkpointsToAverage() ([]string, error) {
-	steps, err := checkpointSteps(r.o.Dir)
+	steps, err := r.o.checkpointSteps()
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (r *run) checkpointsToAverage() ([]string, error) {
 	}
 	var paths []string
 	for _, step := range newest(steps, r.o.Average) {
-		paths = append(paths, checkpointPath(r.o.Dir, step))
+		paths = append(paths, r.o.checkpointPath(step))
 	}
 	return paths, nil
 }
@@ -82,5 +82,5 @@ func (r *run) restore(best int) error {
 		copy(r.t.Params.W, r.bestWeights)
 		return nil
 	}
-	return readWeights(checkpointPath(r.o.Dir, best), r.t, r.t.Params.W)
+	return readWeights(r.o.checkpointPath(best), r.t, r.t.Params.W)
 }

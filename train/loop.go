@@ -130,13 +130,20 @@ func (r *run) step() error {
 }
 
 // next fills r.batches with the next Accumulate batches and returns their total size. backward
-// needs it before the first batch, because the loss is a mean over the target tokens of all.
+// needs it before the first batch, because the loss is a mean over the target tokens of all. The
+// workers of a round deal the batches out among them, one after another.
 func (r *run) next() (batchSize, error) {
 	var size batchSize
 	for i := range r.batches {
 		b := &r.batches[i]
-		if err := r.loader.Next(b); err != nil {
-			return size, streamError{err}
+		for worker := range r.workers {
+			to := b
+			if worker != r.worker {
+				to = &r.others
+			}
+			if err := r.loader.Next(to); err != nil {
+				return size, streamError{err}
+			}
 		}
 		size = size.plus(batchSize{len(b.Src), len(b.TgtOut)})
 	}
@@ -149,7 +156,7 @@ func (r *run) next() (batchSize, error) {
 func (r *run) backward(tgt int) model.Loss {
 	var loss model.Loss
 	for i := range r.batches {
-		seed := dropoutSeed(r.o.Seed, r.state.Step*len(r.batches)+i)
+		seed := dropoutSeed(r.o.Seed, (r.state.Step*len(r.batches)+i)*r.workers+r.worker)
 		if alpha := float32(r.o.RDrop); alpha != 0 {
 			loss = loss.Plus(r.pass.TrainRDrop(&r.batches[i], seed, 1/float32(2*tgt), alpha))
 		} else {
@@ -227,12 +234,11 @@ func (r *run) save() error {
 	if sum := mat.Sum(r.t.Params.W); !finite(float64(sum)) {
 		return fmt.Errorf("train: step %d diverged: %w; %s", r.state.Step, weights.fault(r.t.Params), r.lastGood())
 	}
-	path := checkpointPath(r.o.Dir, r.state.Step)
+	path := r.o.checkpointPath(r.state.Step)
 	r.send(Event{Kind: Saving, Path: path})
 	r.state.Trained = r.elapsed()
 	r.swapEMA()
-	file := model.File{Model: r.t, Tokenizers: r.d.Tokenizers, SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang, Decoding: r.o.Search.Decoding()}
-	err := writeCheckpoint(path, file, r.optimizer, r.o, r.state)
+	err := writeCheckpoint(path, r.file(), r.optimizer.Moments(), r.o, r.state)
 	r.swapEMA()
 	if err != nil {
 		return fmt.Errorf("train: saving step %d: %w; %s", r.state.Step, err, r.lastGood())
@@ -242,6 +248,11 @@ func (r *run) save() error {
 	r.timing.save = time.Since(start)
 	r.send(Event{Kind: Saved, Path: path})
 	return nil
+}
+
+// file returns the model file that a checkpoint contains.
+func (r *run) file() model.File {
+	return model.File{Model: r.t, Tokenizers: r.d.Tokenizers, SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang, Decoding: r.o.Search.Decoding()}
 }
 
 // lastGood names the checkpoint from which a failed run can be resumed.

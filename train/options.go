@@ -115,6 +115,8 @@ type Options struct {
 	Seed uint64 `json:"seed"` // of the order of the pairs and of dropout
 
 	Init string `json:"init,omitempty"` // file of the initial weights; not read; "": random
+
+	Rounds Rounds `json:"rounds,omitzero"` // of Work and Merge; the zero value is a training by Run
 }
 
 // DefaultOptions returns the paper's settings (sections 5.1 to 5.4) of the optimizer, the schedule
@@ -248,6 +250,9 @@ func (o Options) Validate() error {
 		if rule.broken {
 			return &model.FieldError{Field: rule.name, Found: rule.found, Expected: rule.expected}
 		}
+	}
+	if err := o.validateRounds(); err != nil {
+		return err
 	}
 	search := o.Search.Decoding().Validate()
 	if o.ValidEvery > 0 {

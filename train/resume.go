@@ -15,9 +15,6 @@ func (r *run) begin() error {
 		Kind: Started, Pairs: r.loader.pairs, TooLong: r.loader.TooLong, Empty: r.loader.Empty,
 		SrcTokens: r.loader.tokens.src, TgtTokens: r.loader.tokens.tgt, UnigramNLL: r.loader.tokens.entropy(),
 	}
-	for range r.o.Accumulate {
-		r.batches = append(r.batches, r.loader.newBuffer())
-	}
 	r.state.Data, r.unsaved = r.loader.fingerprint, true
 	if r.o.Resume {
 		warning, err := r.resume()
@@ -30,24 +27,34 @@ func (r *run) begin() error {
 			return err
 		}
 	}
+	removeStale(r.o.Dir)
+	if r.valid != nil {
+		started.ValidPairs = r.d.Valid.Len()
+	}
+	r.alloc()
+	r.timing.start = time.Now().Add(-r.state.Trained)
+	r.send(started)
+	return nil
+}
+
+// alloc allocates the memory of a step and a validation, and chooses how BLEU splits text.
+func (r *run) alloc() {
 	if r.valid != nil && r.d.References != nil {
 		r.o.Tokenize = r.o.Tokenize.For(r.d.References)
 		r.valid.tokenize = r.o.Tokenize
 	}
-	removeStale(r.o.Dir)
+	for range r.o.Accumulate {
+		r.batches = append(r.batches, r.loader.newBuffer())
+	}
 	clear(r.t.Params.G)
 	src, tgt := r.loader.MaxSrc, r.loader.MaxTgt
 	if r.valid != nil {
-		started.ValidPairs = r.d.Valid.Len()
 		src, tgt = max(src, r.valid.batches.MaxSrc), max(tgt, r.valid.batches.MaxTgt)
 	}
 	if r.o.RDrop != 0 {
 		r.pass.AllocRDrop(r.loader.MaxSrc, r.loader.MaxTgt, r.o.MaxLen+1)
 	}
 	r.pass.Alloc(src, tgt, r.o.MaxLen+1)
-	r.timing.start = time.Now().Add(-r.state.Trained)
-	r.send(started)
-	return nil
 }
 
 // clearFolder removes the checkpoints of another run from the folder. Without Options.Replace it
@@ -76,21 +83,9 @@ func (r *run) resume() (warning, err error) {
 		return nil, err
 	}
 	defer c.Close()
-	if err := sameFields(c.Config, r.t.Config); err != nil {
-		return nil, fmt.Errorf("%s: the checkpoint's model configuration differs: %w", c.Path, err)
-	}
-	// score.Auto, the zero value, is compatible with every tokenizer.
-	tokenize := cmp.Or(r.o.Tokenize, c.Options.Tokenize)
-	r.o.Tokenize, c.Options.Tokenize = tokenize, cmp.Or(c.Options.Tokenize, tokenize)
-	if err := sameFields(c.Options, r.o); err != nil {
-		return nil, fmt.Errorf("%s: the checkpoint's options differ: %w", c.Path, err)
-	}
-	if c.State.Data != r.state.Data {
-		return nil, fmt.Errorf("%s: %w", c.Path, ErrOtherPairs)
-	}
-	valid := cmp.Or(r.state.Valid, c.State.Valid)
-	if valid != cmp.Or(c.State.Valid, valid) {
-		return nil, fmt.Errorf("%s: %w", c.Path, ErrOtherValidation)
+	valid, err := r.match(c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
 	if s := c.State; s.Skipped < 0 || s.Skipped > s.Step || s.SkippedInRow < 0 || s.SkippedInRow > s.Skipped {
 		return nil, fmt.Errorf("%s: found %d steps, %d skipped steps and %d skipped in a row, expected descending numbers", c.Path, s.Step, s.Skipped, s.SkippedInRow)
@@ -126,4 +121,27 @@ func (r *run) resume() (warning, err error) {
 		}
 	}
 	return warning, nil
+}
+
+// match checks that a checkpoint is one of this run, and returns the fingerprint of its validation
+// pairs. How BLEU splits text is what either has chosen.
+func (r *run) match(c *Checkpoint) (valid string, err error) {
+	if err := sameFields(c.Config, r.t.Config); err != nil {
+		return "", fmt.Errorf("the checkpoint's model configuration differs: %w", err)
+	}
+	// score.Auto, the zero value, is compatible with every tokenizer.
+	tokenize := cmp.Or(r.o.Tokenize, c.Options.Tokenize)
+	r.o.Tokenize, c.Options.Tokenize = tokenize, cmp.Or(c.Options.Tokenize, tokenize)
+	c.Options.Rounds.Missing = r.o.Rounds.Missing
+	if err := sameFields(c.Options, r.o); err != nil {
+		return "", fmt.Errorf("the checkpoint's options differ: %w", err)
+	}
+	if c.State.Data != r.loader.fingerprint {
+		return "", ErrOtherPairs
+	}
+	valid = cmp.Or(r.state.Valid, c.State.Valid)
+	if valid != cmp.Or(c.State.Valid, valid) {
+		return "", ErrOtherValidation
+	}
+	return valid, nil
 }

@@ -130,6 +130,10 @@ type run struct {
 	pass      *model.Pass
 	loader    *loader
 	batches   []model.Batch // of one step
+	worker    int           // of a round, from 0; 0 in a training by Run
+	workers   int           // of a round; 1 in a training by Run
+	others    model.Batch   // a batch of another worker
+	end       int           // last step of the round; 0 in a training by Run
 	rate      Schedule
 	optimizer Optimizer
 	ema       *movingAverage // the optimizer with Options.EMA, else nil
@@ -182,7 +186,7 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	o.Schedule = o.scheduleName() // resume compares it with the checkpoint's
-	r := &run{t: t, pool: p, d: d, o: o, report: report, rate: o.LearningRate(t.Config.DModel), pass: model.NewPass(t, p)}
+	r := &run{t: t, pool: p, d: d, o: o, report: report, workers: 1, rate: o.LearningRate(t.Config.DModel), pass: model.NewPass(t, p)}
 	evaluate := r.pass // float32 in any case, because the model is used in float32
 	if o.BF16 {
 		r.pass = evaluate.Sharing(t.In(layer.BF16))

@@ -37,6 +37,9 @@ func (r *run) cooldownTime() time.Duration {
 
 // lastStep returns the last step of the run, 0 if it is unknown.
 func (r *run) lastStep() int {
+	if r.end > 0 {
+		return r.end
+	}
 	if end := r.state.Cooldown.End; end > 0 && (r.o.Steps == 0 || end < r.o.Steps) {
 		return end
 	}
@@ -57,6 +60,9 @@ func (r *run) timeLeft() time.Duration {
 	var left time.Duration
 	if steps := r.lastStep() - r.state.Step; steps > 0 {
 		left = time.Duration(steps) * r.timing.speed.step()
+		if r.end > 0 {
+			return left
+		}
 		if r.valid != nil {
 			left += time.Duration(steps/r.o.ValidEvery) * r.validationTime()
 		}

@@ -27,6 +27,11 @@ func program() cli.Program {
 				{Name: "shortlist", NoArgs: true, Setup: shortlistCommand},
 				{Name: "align-heads", NoArgs: true, Setup: alignHeadsCommand},
 			}),
+			group("Train in rounds, on many machines", []cli.Command{
+				{Name: "plan", Setup: planCommand},
+				{Name: "work", Setup: workCommand},
+				{Name: "merge", Setup: mergeCommand},
+			}),
 			group("Models of other systems", []cli.Command{
 				{Name: "import", Setup: importCommand},
 				{Name: "export", Setup: exportCommand},

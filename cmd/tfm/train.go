@@ -27,6 +27,9 @@ import (
 
 func trainCommand(f *cli.Flags) cli.Action {
 	t := trainer{Run: settings.NewRun(f)}
+	f.Group("Rounds")
+	f.StringVar(&t.rounds, "plan", "", "`folder` of 'tfm plan': make all its rounds in turn on this machine; only -threads goes with it")
+	f.StringVar(&t.replay, "replay", "", "`file` of the weights of a training with the same plan, whose rounds were merged without some workers: leave out the same")
 	return t.run
 }
 
@@ -39,9 +42,17 @@ type trainer struct {
 	tokenizers *vocab.Tokenizers // nil trains them
 	init       *training.Init    // the model to fine-tune, or nil
 	resumed    *train.Checkpoint // the checkpoint of -resume, or nil
+
+	rounds, replay string // -plan, -replay
 }
 
 func (t *trainer) run(ctx context.Context, _ []string) error {
+	if t.rounds != "" {
+		return t.makeRounds(ctx)
+	}
+	if t.replay != "" {
+		return cli.Usagef("-replay needs -plan")
+	}
 	t.progress = terminal.NewProgress(os.Stderr)
 	if err := t.settle(); err != nil {
 		return err
@@ -55,6 +66,17 @@ func (t *trainer) run(ctx context.Context, _ []string) error {
 		return t.Write(os.Stdout)
 	}
 	return t.train(ctx)
+}
+
+// makeRounds makes the rounds of -plan.
+func (t *trainer) makeRounds(ctx context.Context) error {
+	for name := range t.Flags().Given() {
+		if name != "plan" && name != "replay" && name != "threads" {
+			return cli.Usagef("either -plan, whose settings are fixed, or %s", t.Flags().Lookup(name).Label())
+		}
+	}
+	r := rounds{threads: t.Threads, replay: t.replay}
+	return r.all(ctx, t.rounds)
 }
 
 // settle reads the files of settings, validates the settings and checks that the files that they
@@ -238,12 +260,8 @@ func (t *trainer) checkOverwrite() error {
 
 // train trains the model, with a log and event files, and writes the model file.
 func (t *trainer) train(ctx context.Context) error {
+	t.prepare()
 	job := &t.job
-	job.Corpus.VocabSize, job.Corpus.Joint = t.VocabSize, t.Joint
-	job.Config, job.Options = t.Config, t.Options
-	job.Options.Replace = t.Force
-	job.SrcLang, job.TgtLang, job.Init = t.SrcLang, t.TgtLang, t.init
-	t.init = nil // so that the job can free its weights
 	warn := func(what string) func(error) {
 		return func(err error) { t.progress.Line("tfm: the run continues without %s: %v", what, err) }
 	}
@@ -267,6 +285,16 @@ func (t *trainer) train(ctx context.Context) error {
 	log.End(result.Result, err)
 	board.Close()
 	return err
+}
+
+// prepare gives the job the settings.
+func (t *trainer) prepare() {
+	job := &t.job
+	job.Corpus.VocabSize, job.Corpus.Joint = t.VocabSize, t.Joint
+	job.Config, job.Options = t.Config, t.Options
+	job.Options.Replace = t.Force
+	job.SrcLang, job.TgtLang, job.Init = t.SrcLang, t.TgtLang, t.init
+	t.init = nil // so that the job can free its weights
 }
 
 // printChoices prints the settings that were chosen, with the reasons.

@@ -22,6 +22,9 @@ func commandLines(t *testing.T) map[string]string {
 	}
 	lines := map[string]string{
 		"train":       "-src SRC -tgt SRC -o OUT -dump-config",
+		"plan":        "-src SRC -tgt SRC -dump-config OUT",
+		"work":        "OUT 1 1",
+		"merge":       "OUT 1",
 		"translate":   "-model MODEL -json SRC",
 		"vocab":       "-model-type unigram -o OUT SRC",
 		"average":     "-o OUT MODEL MODEL",

@@ -68,6 +68,8 @@ var shortened = map[string][]string{
 	"demo": {"-steps", "2", "-held-out", "4"},
 	"train": {"-steps", "2", "-batch-tokens", "200", "-d-model", "16", "-heads", "2", "-d-ff", "16",
 		"-encoder-layers", "1", "-decoder-layers", "1", "-vocab-size", "300", "-max-len", "64", "-average", "0"},
+	"plan": {"-batch-tokens", "200", "-d-model", "16", "-heads", "2", "-d-ff", "16", "-encoder-layers", "1", "-decoder-layers", "1",
+		"-vocab-size", "300", "-max-len", "64", "-average", "0"},
 	"bench":    {"-quick", "-only", "machine"},
 	"hold-out": {"-valid", "10", "-test", "10"},
 	"serve":    {"-addr", "127.0.0.1:0"},
@@ -81,7 +83,11 @@ const asShortened = "TFM_TEST_SHORTENED"
 // code.
 func runShortened(tfm string, args []string) int {
 	if len(args) > 0 {
-		args = slices.Concat(args[:1], leading[args[0]], args[1:], shortened[args[0]])
+		more := shortened[args[0]]
+		if slices.Contains(args, "-plan") {
+			more = nil // the settings are those of the plan
+		}
+		args = slices.Concat(args[:1], leading[args[0]], args[1:], more)
 		if i := slices.Index(args, "-vocab-size"); args[0] == "vocab" && i > 0 && i+1 < len(args) {
 			args[i+1] = "44" // the texts of inputs have few pieces
 		}
@@ -205,6 +211,9 @@ func outputs(words []string) (names []string) {
 	for i, word := range words[:len(words)-1] {
 		if (word == "-o" || word == ">") && fileName.MatchString(words[i+1]) {
 			names = append(names, words[i+1])
+		}
+		if word == "-plan" {
+			return []string{filepath.Join(words[i+1], "model.safetensors")}
 		}
 	}
 	if len(words) > 1 && words[1] == "train" && !slices.Contains(words, "-o") && !slices.Contains(words, "-dump-config") {

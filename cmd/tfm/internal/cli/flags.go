@@ -229,6 +229,11 @@ func (f *Flags) SetFlag(usage string, not ...string) *Flag {
 	return g
 }
 
+// Remove removes flags that are declared, so that another command can have the others.
+func (f *Flags) Remove(names ...string) {
+	f.list = slices.DeleteFunc(f.list, func(g *Flag) bool { return slices.Contains(names, g.Name) })
+}
+
 // All returns the flags in the order of their declaration.
 func (f *Flags) All() []*Flag { return slices.Clone(f.list) }
 

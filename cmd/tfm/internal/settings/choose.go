@@ -117,6 +117,9 @@ func (r *Run) Choose(s *corpus.Survey) {
 	if limit := r.Options.Steps; limit > 0 {
 		steps = min(steps, float64(limit))
 	}
+	if k := r.Options.Rounds.Workers; k > 0 {
+		steps, stepTokens = float64(r.Options.Steps), stepTokens*float64(k)
+	}
 	epochs := steps * stepTokens / max(total, 1)
 	aboutEpochs := "about " + format.Count(max(1, int(math.Round(epochs))), "epoch")
 	if r.plan.vocab && r.chosen("vocab-size", "%s, %s", text, aboutEpochs) {
@@ -128,7 +131,7 @@ func (r *Run) Choose(s *corpus.Survey) {
 	if float64(r.Options.Warmup) > steps/4 && r.chosen("warmup", "%s", format.Count(int(steps), "step")) {
 		r.Options.Warmup = max(1, int(steps/4))
 	}
-	if r.chosen("valid-every", "a validation takes about 3%% of the time") {
+	if r.Options.Rounds.Workers == 0 && r.chosen("valid-every", "a validation takes about 3%% of the time") {
 		r.Options.ValidEvery = validEvery(s, steps, preset.BatchTokens)
 	}
 }

@@ -12,6 +12,7 @@
 //	resolve.go   defaults from a preset, a model or a checkpoint; the rules; validation
 //	rules.go     settings that depend on other settings
 //	finetune.go  settings that depend on the model to fine-tune
+//	rounds.go    those of a training in rounds
 //	conflict.go  settings that must be those of a checkpoint or model
 //	choose.go    settings that follow from the corpus and the time
 //

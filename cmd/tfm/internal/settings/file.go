@@ -22,7 +22,7 @@ import (
 // The output of -dump-config and the recipes are settings files.
 
 // Actions are the flags that are not settings.
-var Actions = []string{"config", "dump-config", "force", "resume", "set"}
+var Actions = []string{"config", "dump-config", "force", "plan", "replay", "resume", "set"}
 
 // Load reads the settings of the file that -config names and of the recipe that -preset names. The
 // command line must have been parsed.

@@ -61,6 +61,7 @@ func (r *Run) Resolve(facts Facts) error {
 	if err := r.optionRules(); err != nil {
 		return err
 	}
+	r.roundRules()
 	r.lengths()
 	r.choices = slices.DeleteFunc(r.choices, func(c Choice) bool { // those that a rule has replaced
 		return r.flags.Lookup(c.Name).Value.String() != before[c.Name]
@@ -103,7 +104,9 @@ func Model(preset string, given map[string]string) (*Run, error) {
 func (r *Run) usePreset() (err error) {
 	defer r.hold()()
 	r.Config, err = presetConfig(r.Preset)
+	rounds := r.Options.Rounds
 	r.Options = train.OptionsFor(r.Preset)
+	r.Options.Rounds = rounds
 	return err
 }
 

@@ -76,8 +76,19 @@ const DefaultModel = "model.safetensors"
 
 // NewRun returns the settings of a run that names none, and declares its flags on f.
 func NewRun(f *cli.Flags) *Run {
+	r := newRun(f)
+	r.declare(f)
+	return r
+}
+
+func newRun(f *cli.Flags) *Run {
 	r := &Run{flags: f, given: map[string]Origin{}, Options: train.OptionsFor(basePreset)}
 	r.Config, _ = model.Preset(basePreset)
+	return r
+}
+
+// declare declares the flags of a training.
+func (r *Run) declare(f *cli.Flags) {
 	r.fileFlags(f)
 	r.courseFlags(f)
 	r.dataFlags(f)
@@ -88,7 +99,6 @@ func NewRun(f *cli.Flags) *Run {
 	modelFlags(f, &r.Config)
 	f.Group("Presets and settings files")
 	setFlag(f)
-	return r
 }
 
 // settingsOnly are the settings that no flag of their own sets, only -set and the lines of files.

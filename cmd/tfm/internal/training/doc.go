@@ -1,7 +1,8 @@
 // Package training trains a model, from its corpora to its file, and prints the progress: the
-// common part of tfm train and tfm demo.
+// common part of tfm train, tfm demo, and the commands for rounds.
 //
 //	job.go       Job: corpora, model, initial weights, training
+//	rounds.go    a training in rounds
 //	print.go     the settings and the events as lines
 //	data.go      warnings about the data
 //	scripts.go   warnings about languages whose script the data does not have

@@ -33,7 +33,8 @@ type Job struct {
 	NoWarnings bool              // about settings that cannot be changed
 	Record     func(train.Event) // called with every event, if not nil
 
-	detected     bool // a language is that of most sampled sentences
+	prefix       string // of the progress of a worker
+	detected     bool   // a language is that of most sampled sentences
 	watch        *watch
 	validations  int              // printed with a sample
 	lastValid    train.Validation // Step is 0 before the first
@@ -66,12 +67,51 @@ type Result struct {
 // Run reads the corpora, it returns context.Cause(ctx). If ctx ends later, the training ends with a
 // checkpoint, if Options.Dir is set, and without an error.
 func (j *Job) Run(ctx context.Context) (Result, error) {
-	c, err := j.read(ctx)
+	r, err := j.Prepare(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer r.Close()
+	result, err := train.Run(ctx, r.model, r.pool, r.corpus.Data, j.Options, r.event)
 	j.Progress.Clear()
 	if err != nil {
 		return Result{}, err
 	}
-	defer c.Close()
+	return r.finish(ctx, result), nil
+}
+
+// Ready is a job whose corpora are read. Close it after use.
+type Ready struct {
+	*Job
+	corpus *corpus.Corpus
+	model  *model.Transformer
+	pool   *mat.Pool
+}
+
+// Close closes the files of the corpora.
+func (r *Ready) Close() { r.corpus.Close() }
+
+// event prints and records an event of the training.
+func (r *Ready) event(e train.Event) {
+	r.printEvent(e)
+	if r.Record != nil {
+		r.Record(e)
+	}
+}
+
+// Prepare reads the corpora, trains the tokenizers, makes the model with its initial weights, and
+// prints what it found. If ctx ends, it returns context.Cause(ctx).
+func (j *Job) Prepare(ctx context.Context) (r *Ready, err error) {
+	c, err := j.read(ctx)
+	j.Progress.Clear()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			c.Close()
+		}
+	}()
 	if c.Languages == "" {
 		j.detectLanguages()
 	}
@@ -90,31 +130,26 @@ func (j *Job) Run(ctx context.Context) (Result, error) {
 	j.watch = newWatch(j.Options, j.Config)
 	m, err := model.New(j.Config)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	m.AllocForTraining()
 	m.Init(j.Options.Seed)
 	if err := j.carryOver(m, c.Vocab); err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	pool := mat.NewPool(j.Threads)
-	result, err := train.Run(ctx, m, pool, c.Data, j.Options, func(e train.Event) {
-		j.printEvent(e)
-		if j.Record != nil {
-			j.Record(e)
-		}
-	})
-	j.Progress.Clear()
-	if err != nil {
-		return Result{}, err
-	}
+	return &Ready{j, c, m, mat.NewPool(j.Threads)}, nil
+}
+
+// finish returns the model of a training with a result.
+func (r *Ready) finish(ctx context.Context, result train.Result) Result {
+	j, c := r.Job, r.corpus
 	j.fieldIf(result.Skipped > 0, "updates skipped", "%s of %s, with a loss or gradient that is not finite",
 		format.Thousands(result.Skipped), format.Thousands(result.Step))
 	result.Decoding.SplitSentences = j.Survey.SeveralSentences < maxSeveralSentences
 	if result.Reason != train.Interrupted {
-		result.Decoding.AlignHeads = j.alignHeads(ctx, m, c.Vocab)
+		result.Decoding.AlignHeads = j.alignHeads(ctx, r.model, c.Vocab)
 	}
-	return Result{result, m, c.Vocab, pool, j.info(result, c.TrainPairs)}, nil
+	return Result{result, r.model, c.Vocab, r.pool, j.info(result, c.TrainPairs)}
 }
 
 // alignHeads returns the heads of m that align best, as in model.Decoding. It is "", which is all

@@ -141,6 +141,8 @@ func (j *Job) printEvent(e train.Event) {
 		j.printValidation(e)
 	case train.CooldownBegan:
 		p.Text("step %s: the learning rate now falls to 0 until the end at step %s, because %s", format.Thousands(e.Step), format.Thousands(e.Cooldown.End), cmp.Or(whyCooldown[e.EndReason], string(e.EndReason)))
+	case train.Merged:
+		p.Line("step %s: merged %s of %d", format.Thousands(e.Step), format.Count(e.Workers, "worker"), j.Options.Rounds.Workers)
 	case train.Averaged:
 		p.Text("average of the last checkpoints: %s%s", validation(e.Valid), best(e))
 	}
@@ -238,7 +240,7 @@ func (j *Job) printSkipped(e train.Event) {
 
 // state formats the progress line. The loss is the mean of the last steps.
 func (j *Job) state(e train.Event) string {
-	s := "step " + format.Thousands(e.Step)
+	s := j.prefix + "step " + format.Thousands(e.Step)
 	if j.watch.reaches(e.Steps) {
 		s += "/" + format.Thousands(e.Steps)
 	}

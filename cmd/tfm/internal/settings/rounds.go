@@ -1,0 +1,72 @@
+package settings
+
+import (
+	"path/filepath"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/train"
+)
+
+// notInPlans are the flags of a training that one in rounds does not have: its length is fixed, its
+// files are in one folder, and its bits must not depend on the processor or the time.
+var notInPlans = []string{"o", "resume", "force", "steps", "time", "patience", "save-every", "ema", "bf16", "tensorboard"}
+
+// NewPlan returns the settings of a training in rounds, and declares its flags on f.
+func NewPlan(f *cli.Flags) *Run {
+	r := newRun(f)
+	r.roundFlags(f)
+	r.declare(f)
+	f.Remove(notInPlans...)
+	return r
+}
+
+// roundFlags declares the flags of rounds.
+func (r *Run) roundFlags(f *cli.Flags) {
+	o := &r.Options.Rounds
+	f.Group("Rounds")
+	f.IntVar(&o.Workers, "workers", 4, "workers, whose number the result depends on; that of machines is free").Range(1, 1024).Common()
+	f.IntVar(&o.LocalSteps, "local-steps", 100, "steps that a worker makes on its own in a round").Range(1, 1<<20).Common()
+	f.IntVar(&o.Rounds, "rounds", 100, "number of rounds").Range(1, 9999).Common()
+	f.StringVar(&o.Outer, "outer", train.OuterNesterov, "the step from the weights of a round to those of the next: nesterov (DiLoCo), slowmo, or average, the mean of the workers").
+		Choices(train.OuterNesterov, train.OuterSlowMo, train.OuterAverage)
+	f.Float64Var(&o.OuterLR, "outer-lr", 0, "learning rate of the outer step").Default("depends on -outer and -workers")
+	f.Float64Var(&o.OuterMomentum, "outer-momentum", 0, "momentum of the outer step").Default("depends on -outer")
+	f.BoolVar(&o.ResetMoments, "reset-moments", false, "begin each round without the moments of the workers' optimizers, which halves the files")
+}
+
+// roundRules derives the settings of a training in rounds.
+func (r *Run) roundRules() {
+	o := &r.Options
+	rounds := &o.Rounds
+	if rounds.Workers == 0 {
+		return
+	}
+	o.Steps, o.SaveEvery, o.Time, o.Patience = rounds.LocalSteps*rounds.Rounds, rounds.LocalSteps, 0, 0
+	if o.ValidEvery > 0 {
+		o.ValidEvery = rounds.LocalSteps
+	}
+	o.Dir = filepath.Dir(r.Out)
+	if r.Origin("outer-lr") == Default {
+		rounds.OuterLR = outerLR(*rounds)
+	}
+	if r.Origin("outer-momentum") == Default {
+		rounds.OuterMomentum = map[string]float64{train.OuterNesterov: 0.9, train.OuterSlowMo: 0.5}[rounds.Outer]
+	}
+}
+
+// outerLR returns the learning rate of the outer step. That of nesterov grows with the workers,
+// whose mean has less noise than each (Charles et al., 2025, "Communication-Efficient Language
+// Model Training Scales Reliably and Robustly").
+func outerLR(r train.Rounds) float64 {
+	switch {
+	case r.Outer == train.OuterAverage:
+		return 0
+	case r.Outer == train.OuterSlowMo:
+		return 1
+	case r.Workers == 1:
+		return 0.4
+	case r.Workers < 8:
+		return 0.6
+	}
+	return 0.8
+}

@@ -1,0 +1,160 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"tfm/mat"
+	"tfm/model"
+)
+
+// MergeDone reports whether a round is merged.
+func MergeDone(o Options, round int) bool { return exists(o.OuterPath(round + 1)) }
+
+// Merge makes the outer step of a round, validates the weights, and writes the file of the next
+// round, unless it is there. It adds the workers' weights in their order. It fails with an
+// IncompleteError if a worker's file is missing, unless at least quorum are there: then the round
+// goes without the others, which State.Missing records; 0 needs all. Its other arguments and errors
+// are those of Run. When ctx ends, nothing is written and its cause is the error.
+func Merge(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Options, round, quorum int, report func(Event)) error {
+	if MergeDone(o, round) {
+		return nil
+	}
+	members, err := o.Members(round, quorum)
+	if err != nil {
+		return err
+	}
+	r, outer, err := openRound(ctx, t, p, d, o, round, report)
+	if err != nil {
+		return err
+	}
+	defer r.loader.stop()
+	defer outer.Close()
+	optimizer := r.outerOptimizer()
+	if err := outer.resume(t.Params, optimizer); err != nil {
+		return err
+	}
+	if err := r.addWorkers(round, members); err != nil {
+		return err
+	}
+	r.outerStep(optimizer)
+	r.send(Event{Kind: Merged, Workers: len(members)})
+	if r.valid != nil {
+		r.validateWeights(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	if err := r.writeRound(o.OuterPath(round+1), optimizer.Moments()); err != nil {
+		return err
+	}
+	r.pruneRounds(round)
+	return nil
+}
+
+// Members returns the workers whose parts of a round are there, without those of Rounds.Missing. It
+// fails with an IncompleteError as Merge does.
+func (o Options) Members(round, quorum int) (members []int, err error) {
+	if !exists(o.OuterPath(round)) {
+		return nil, IncompleteError{round, []string{o.OuterPath(round)}}
+	}
+	e := IncompleteError{Round: round}
+	for worker := range o.Rounds.Workers {
+		switch path := o.WorkerPath(round, worker); {
+		case isIn(o.Rounds.Missing, round, worker):
+		case exists(path):
+			members = append(members, worker)
+		default:
+			e.Missing = append(e.Missing, path)
+		}
+	}
+	if e.Missing != nil && (quorum == 0 || len(members) < quorum) {
+		return nil, e
+	}
+	if members == nil {
+		return nil, fmt.Errorf("train: round %d has no workers", round)
+	}
+	return members, nil
+}
+
+// addWorkers adds the mean of the workers' weights to the gradient, as Average does, and sets the
+// state to that after the round.
+func (r *run) addWorkers(round int, members []int) error {
+	weights := make([]float32, r.t.Params.Count())
+	skipped := 0
+	for i, worker := range members {
+		c, err := OpenCheckpoint(r.o.WorkerPath(round, worker))
+		if err != nil {
+			return err
+		}
+		if _, err = r.match(c); err != nil {
+			err = fmt.Errorf("%s: %w", c.Path, err)
+		} else {
+			err = c.copyTo(r.t.Params.List, "", weights)
+		}
+		c.Close()
+		if err != nil {
+			return err
+		}
+		mat.Axpy(1/float32(len(members)), weights, r.t.Params.G)
+		skipped += c.State.Skipped
+		if i == 0 {
+			r.state.Step, r.state.Position = c.State.Step, c.State.Position
+		}
+	}
+	r.state.Skipped = skipped
+	for worker := range r.o.Rounds.Workers {
+		if !slices.Contains(members, worker) {
+			r.state.Missing = strings.TrimSpace(r.state.Missing + " " + part(round, worker))
+		}
+	}
+	return nil
+}
+
+// outerStep moves the weights by the outer gradient, see Rounds. Params.G, the mean of the workers'
+// weights, is cleared.
+func (r *run) outerStep(optimizer *SGD) {
+	w, g, rate, scale := r.t.Params.W, r.t.Params.G, r.o.Rounds.OuterLR, float32(1)
+	switch r.o.Rounds.Outer {
+	case OuterAverage:
+		copy(w, g)
+		clear(g)
+		return
+	case OuterSlowMo:
+		γ := r.rate.Rate(r.state.Step)
+		rate, scale = rate*γ, float32(1/γ)
+	}
+	mat.AxpyTo(g, -1, g, w)
+	optimizer.StepAndClear(r.pool, w, g, rate, scale)
+}
+
+// pruneRounds removes the files that neither the next round nor the end of the training needs,
+// except the initial weights, after a round was merged.
+func (r *run) pruneRounds(merged int) {
+	for round := range merged {
+		for worker := range r.o.Rounds.Workers {
+			if round < r.lastRound(merged+1, worker) {
+				os.Remove(r.o.WorkerPath(round, worker))
+			}
+		}
+	}
+	prune(r.o, r.state.Best.Step)
+	for round := range merged {
+		os.Remove(r.o.roundDir(round)) // if it is empty
+	}
+}
+
+// Finish returns the result of a training in rounds whose last round is merged, as Run does.
+func Finish(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Event)) (Result, error) {
+	r, c, err := openRound(ctx, t, p, d, o, o.Rounds.Rounds+1, report)
+	if err != nil {
+		return Result{}, err
+	}
+	defer r.loader.stop()
+	c.Close()
+	r.checkpoint = c.Path
+	return r.finish(ctx, AllSteps)
+}

@@ -1,0 +1,337 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/mat"
+	"tfm/model"
+)
+
+// roundOptions returns the options of rounds of 4 steps on copyData, whose epoch has seven batches.
+func roundOptions(t *testing.T, workers, rounds int) Options {
+	o := smallOptions(4 * rounds)
+	o.Dir, o.ValidEvery, o.SaveEvery, o.Keep, o.Average = t.TempDir(), 4, 4, 3, 3
+	o.Rounds = Rounds{Workers: workers, LocalSteps: 4, Rounds: rounds, Outer: OuterNesterov, OuterLR: 0.6, OuterMomentum: 0.9}
+	return o
+}
+
+// begun begins a training in rounds.
+func begun(t *testing.T, o Options) Options {
+	t.Helper()
+	if err := Begin(context.Background(), newModel(t, smallConfig()), nil, copyData(), o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func mustWork(t *testing.T, o Options, p *mat.Pool, round, worker int) {
+	t.Helper()
+	m := newModel(t, smallConfig())
+	fill(m.Params.W, 7) // nothing depends on it
+	if err := Work(context.Background(), m, p, copyData(), o, round, worker, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustMerge(t *testing.T, o Options, round, quorum int) {
+	t.Helper()
+	if err := Merge(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, round, quorum, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// finished returns the result of a training whose rounds are merged.
+func finished(t *testing.T, o Options) (Result, []float32) {
+	t.Helper()
+	m := newModel(t, smallConfig())
+	r, err := Finish(context.Background(), m, nil, copyData(), o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, m.Params.W
+}
+
+// inTurn makes all rounds in turn.
+func inTurn(t *testing.T, o Options) (Result, []float32) {
+	t.Helper()
+	for round := range o.Rounds.Rounds {
+		for worker := range o.Rounds.Workers {
+			mustWork(t, o, nil, round+1, worker)
+		}
+		mustMerge(t, o, round+1, 0)
+	}
+	return finished(t, o)
+}
+
+func fill(x []float32, value float32) {
+	for i := range x {
+		x[i] = value
+	}
+}
+
+// outers returns the bytes of the outer files.
+func outers(t *testing.T, o Options) (files []string) {
+	t.Helper()
+	for round := range o.Rounds.Rounds + 1 {
+		if b, err := os.ReadFile(o.OuterPath(round + 1)); err == nil {
+			files = append(files, fmt.Sprint(round+1, " ", string(b)))
+		}
+	}
+	return files
+}
+
+// One worker that is averaged makes the same weights as Run, with every optimizer, a cooldown, and
+// a mean of the last checkpoints.
+func TestOneWorkerIsRun(t *testing.T) {
+	for _, optimizer := range []string{OptimizerAdam, OptimizerMuon, OptimizerSGD} {
+		for _, accumulate := range []int{1, 2} {
+			o := roundOptions(t, 1, 5)
+			o.Optimizer, o.Accumulate, o.Cooldown = optimizer, accumulate, 0.4
+			if optimizer == OptimizerMuon {
+				o.Momentum, o.MuonScale = 0.95, 0.2
+			}
+			o.Rounds.Outer, o.Rounds.OuterLR, o.Rounds.OuterMomentum = OuterAverage, 0, 0
+			got, weights := inTurn(t, begun(t, o))
+
+			o.Rounds, o.Dir = Rounds{}, t.TempDir()
+			m := newModel(t, smallConfig())
+			want := mustRun(t, context.Background(), m, nil, copyData(), o, nil)
+			wantSameWeights(t, fmt.Sprint(optimizer, " ", accumulate), weights, m.Params.W)
+			got.Best.Took, want.Best.Took = 0, 0
+			if got.Step != want.Step || got.Best != want.Best || got.Averaged != want.Averaged || got.Decoding != want.Decoding {
+				t.Errorf("%s: result %+v, want %+v", optimizer, got, want)
+			}
+		}
+	}
+}
+
+// Workers deal out the batches of Run among them.
+func TestWorkersDealOutBatches(t *testing.T) {
+	collect := func(workers, worker, steps int) (batches []string) {
+		o := smallOptions(steps)
+		o.Accumulate = 2
+		r, err := newRun(newModel(t, smallConfig()), nil, copyData(), o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.loader.stop()
+		r.worker, r.workers, r.others = worker, workers, r.loader.newBuffer()
+		r.alloc()
+		for range steps {
+			if _, err := r.next(); err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range r.batches {
+				batches = append(batches, fmt.Sprint(b.Src, b.TgtOut))
+			}
+		}
+		return batches
+	}
+	all := collect(1, 0, 15)
+	for worker := range 3 {
+		for i, b := range collect(3, worker, 5) {
+			if b != all[3*i+worker] {
+				t.Errorf("batch %d of worker %d of 3 is not batch %d of all", i, worker, 3*i+worker)
+			}
+		}
+	}
+}
+
+// Any order of the workers, number of attempts and of threads, and interruptions write the same
+// bytes.
+func TestAttemptsChangeNoBit(t *testing.T) {
+	for _, reset := range []bool{false, true} {
+		o := roundOptions(t, 3, 4)
+		o.Rounds.ResetMoments = reset
+		_, want := inTurn(t, begun(t, o))
+		files := outers(t, o)
+
+		o.Dir = t.TempDir()
+		begun(t, o)
+		random := rand.New(rand.NewPCG(1, 2))
+		for round := 1; round <= 4; round++ {
+			for i, worker := range append(random.Perm(3), random.Perm(3)...) {
+				stopped, stop := context.WithCancel(context.Background())
+				stop()
+				err := Work(stopped, newModel(t, smallConfig()), nil, copyData(), o, round, worker, nil)
+				if done := i >= 3; (err == nil) != done || err != nil && !errors.Is(err, context.Canceled) {
+					t.Fatalf("a worker that is done (%v), and interrupted: %v", done, err)
+				}
+				mustWork(t, o, pool(t, 1+i%3), round, worker)
+				again := o.WorkerPath(round, worker)
+				before, _ := os.ReadFile(again)
+				if err := os.Remove(again); err != nil {
+					t.Fatal(err)
+				}
+				mustWork(t, o, pool(t, 2), round, worker)
+				if after, _ := os.ReadFile(again); !slices.Equal(before, after) {
+					t.Errorf("round %d: a further attempt of worker %d writes other bytes", round, worker)
+				}
+			}
+			mustMerge(t, o, round, 0)
+			mustMerge(t, o, round, 0)
+			mustWork(t, o, nil, round, 0) // late: does nothing
+		}
+		_, got := finished(t, o)
+		wantSameWeights(t, "final", got, want)
+		if !slices.Equal(outers(t, o), files) {
+			t.Error("the outer files differ")
+		}
+		if left, _ := os.ReadDir(o.roundDir(2)); len(left) > 1 {
+			t.Errorf("round 2 still has %d files, want at most that of the weights", len(left))
+		}
+	}
+}
+
+// A round without a worker is refused, or recorded, and can be repeated.
+func TestQuorum(t *testing.T) {
+	o := begun(t, roundOptions(t, 3, 4))
+	merge := func(round, quorum int) error {
+		return Merge(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, round, quorum, nil)
+	}
+	incomplete := func(what string, err error, wants ...string) {
+		t.Helper()
+		e := IncompleteError{}
+		if !errors.As(err, &e) {
+			t.Fatalf("%s: %v, want an IncompleteError", what, err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(e.Error(), want) {
+				t.Errorf("%s: %v, want %q in it", what, e, want)
+			}
+		}
+	}
+	incomplete("no worker", merge(1, 1), "round 1", "worker-0", "worker-2")
+	incomplete("next round", Work(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, 2, 0, nil), "round 2", "outer")
+	for round, workers := range [][]int{{0, 2}, {2}, {0, 1, 2}, {0, 1, 2}} {
+		round++
+		for _, worker := range workers {
+			mustWork(t, o, nil, round, worker)
+		}
+		if absent := 3 - len(workers); absent > 0 {
+			incomplete("all needed", merge(round, 0), "worker-1")
+			incomplete("more needed", merge(round, len(workers)+1), "worker-1")
+		}
+		if err := merge(round, len(workers)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, want := finished(t, o)
+	c, err := OpenCheckpoint(o.OuterPath(5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if c.State.Missing != "1/1 2/0 2/1" {
+		t.Errorf("missing is %q, want 1/1 2/0 2/1", c.State.Missing)
+	}
+	o.Dir, o.Rounds.Missing = t.TempDir(), c.State.Missing
+	_, got := inTurn(t, begun(t, o))
+	wantSameWeights(t, "repeated", got, want)
+}
+
+// The outer steps are the formulas of Rounds, computed in float64.
+func TestOuterSteps(t *testing.T) {
+	const μ, η = 0.8, 0.7
+	for outer, step := range map[string]func(w, g, b, γ float64) (float64, float64){
+		OuterAverage:  func(w, g, _, _ float64) (float64, float64) { return w - g, 0 },
+		OuterNesterov: func(w, g, b, _ float64) (float64, float64) { b = μ*b + g; return w - η*(g+μ*b), b },
+		OuterSlowMo:   func(w, g, b, γ float64) (float64, float64) { b = μ*b + g/γ; return w - η*γ*b, b },
+	} {
+		o := roundOptions(t, 2, 3)
+		if o.Rounds.Outer = outer; outer == OuterAverage {
+			o.Rounds.OuterLR, o.Rounds.OuterMomentum = 0, 0
+		} else {
+			o.Rounds.OuterLR, o.Rounds.OuterMomentum = η, μ
+		}
+		begun(t, o)
+		weights := func(path string) []float32 {
+			t.Helper()
+			m := newModel(t, smallConfig())
+			if err := readWeights(path, m, m.Params.W); err != nil {
+				t.Fatal(err)
+			}
+			return m.Params.W
+		}
+		b := make([]float64, newModel(t, smallConfig()).Params.Count())
+		for round := 1; round <= 3; round++ {
+			mustWork(t, o, nil, round, 0)
+			mustWork(t, o, nil, round, 1)
+			w0, w1 := weights(o.WorkerPath(round, 0)), weights(o.WorkerPath(round, 1))
+			w := weights(o.OuterPath(round))
+			mustMerge(t, o, round, 0)
+			γ := o.LearningRate(16).Rate(4 * round)
+			for i, got := range weights(o.OuterPath(round + 1)) {
+				var want float64
+				want, b[i] = step(float64(w[i]), float64(w[i])-(float64(w0[i])+float64(w1[i]))/2, b[i], γ)
+				// Some float32 roundings of values up to 1.
+				if math.Abs(float64(got)-want) > 1e-6 {
+					t.Fatalf("%s, round %d: weight %d is %v, want %v", outer, round, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestRoundsOfOthers(t *testing.T) {
+	o := begun(t, roundOptions(t, 2, 2))
+	ctx, m := context.Background(), newModel(t, smallConfig())
+	d := copyData()
+	d.Train = copyTask(100, 6, 9)
+	if err := Work(ctx, m, nil, d, o, 1, 0, nil); !errors.Is(err, ErrOtherPairs) {
+		t.Errorf("other pairs: %v", err)
+	}
+	other := o
+	other.Rounds.OuterLR = 0.5
+	if err := Work(ctx, m, nil, copyData(), other, 1, 0, nil); err == nil || !strings.Contains(err.Error(), "rounds is") {
+		t.Errorf("another outer learning rate: %v", err)
+	}
+	mustWork(t, o, nil, 1, 0)
+	mustWork(t, o, nil, 1, 1)
+	path := o.WorkerPath(1, 1)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := Merge(ctx, m, nil, copyData(), o, 1, 0, nil); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a damaged file: %v", err)
+	}
+}
+
+func TestInvalidRounds(t *testing.T) {
+	for field, change := range map[string]func(*Options){
+		"workers":        func(o *Options) { o.Rounds.Workers = 1025 },
+		"local_steps":    func(o *Options) { o.Rounds.LocalSteps = 0 },
+		"rounds":         func(o *Options) { o.Rounds.Rounds = 10_000 },
+		"outer":          func(o *Options) { o.Rounds.Outer = "adam" },
+		"outer_lr":       func(o *Options) { o.Rounds.Outer = OuterAverage },
+		"outer_momentum": func(o *Options) { o.Rounds.OuterMomentum = 1 },
+		"steps":          func(o *Options) { o.Steps++ },
+		"valid_every":    func(o *Options) { o.ValidEvery = 3 },
+		"save_every":     func(o *Options) { o.SaveEvery = 8 },
+		"time":           func(o *Options) { o.Time = 1 },
+		"patience":       func(o *Options) { o.Patience = 1 },
+		"ema":            func(o *Options) { o.EMA = 0.9 },
+		"bf16":           func(o *Options) { o.BF16 = true },
+		"dir":            func(o *Options) { o.Dir, o.Average = "", 0 },
+	} {
+		o := roundOptions(t, 2, 2)
+		change(&o)
+		var e *model.FieldError
+		if err := o.Validate(); !errors.As(err, &e) || e.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
