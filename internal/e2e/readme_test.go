@@ -52,6 +52,7 @@ var notRun = map[string]string{
 	"train/peers/curve.sh":        "needs PyTorch",
 	"python3 model/decode/peers/": "needs CTranslate2",
 	"scale/parallel/translate.sh": "needs GNU parallel; TestScaleParallel runs it",
+	"scale/slurm/":                "needs Slurm; TestScaleSlurm runs it",
 	"tfm import -o zh-en.":        "needs a release of OPUS-MT; model/convert reads a small one",
 	"tfm translate -model zh-en.": "likewise",
 	"tfm translate -model en-de.safetensors -file letter.docx": "needs a file of Word; text/document has one",

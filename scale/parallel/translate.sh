@@ -27,15 +27,4 @@ esac
 # All may fail here: the records tell which shards are done.
 seq -w "$n" | parallel --retries 4 --joblog "$shards/joblog" $copy "$@" mkdir -p "$shards" '&&' \
 	tfm translate $flags -model "$model" -shard "{= \$_ += 0 =}/$n" -o "$shards/{}$gz" "$in" || true
-
-want=$(wc -l <"$in")
-[ -z "$(tail -c 1 "$in")" ] || want=$((want + 1)) # the last line has no line ending
-have=0
-for i in $(seq -w "$n"); do
-	lines=$(sed -n 's/^ *"lines_out": \([0-9]*\).*/\1/p' "$shards/$i$gz.done" 2>/dev/null) || lines=
-	[ -n "$lines" ] || { echo "translate.sh: $shards/$i$gz is not done; run the same command again" >&2; exit 75; }
-	have=$((have + lines))
-done
-[ "$have" -eq "$want" ] || { echo "translate.sh: the shards have $have lines, expected $want as $in has" >&2; exit 1; }
-for i in $(seq -w "$n"); do cat "$shards/$i$gz"; done >"$out.part"
-mv "$out.part" "$out"
+"$(dirname "$0")/../join.sh" "$in" "$out" "$n"
