@@ -60,3 +60,35 @@ func TestScaleParallel(t *testing.T) {
 		t.Errorf("a record of other lines: exit code %d, %s", o.code, o.stderr)
 	}
 }
+
+// scale/parallel/train.sh makes what train -plan makes.
+func TestScaleParallelRounds(t *testing.T) {
+	if _, err := exec.LookPath("parallel"); err != nil {
+		t.Skip("optional: needs GNU parallel (apt-get install parallel)")
+	}
+	script, err := filepath.Abs("../../scale/parallel/train.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := []string{"-workers", "3", "-local-steps", "4", "-rounds", "2"}
+	want, dir, bin := planToy(t, plan...), planToy(t, plan...), binFolder(t)
+	mustRun(t, "", "train", "-plan", want)
+	c := exec.Command(script, dir, "--jobs", "2", "--will-cite")
+	c.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+bin)
+	if o := finish(t, c); o.code != 0 {
+		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
+	}
+	if read(t, filepath.Join(dir, "model.safetensors")) != read(t, filepath.Join(want, "model.safetensors")) {
+		t.Error("the model differs from that of train -plan")
+	}
+}
+
+// binFolder returns a folder of the test's own with tfm.
+func binFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Symlink(program(), filepath.Join(dir, "tfm")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
