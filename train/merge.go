@@ -142,9 +142,6 @@ func (r *run) pruneRounds(merged int) {
 		}
 	}
 	prune(r.o, r.state.Best.Step)
-	for round := range merged {
-		os.Remove(r.o.roundDir(round)) // if it is empty
-	}
 }
 
 // Finish returns the result of a training in rounds whose last round is merged, as Run does.

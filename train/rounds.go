@@ -14,6 +14,7 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/safetensors"
+	"tfm/train/runlog"
 )
 
 // Rounds are the settings of a training in rounds. In each, every worker makes LocalSteps steps on
@@ -100,6 +101,15 @@ func (o Options) OuterPath(round int) string {
 // WorkerPath returns the file that a worker writes in a round: a checkpoint of its run.
 func (o Options) WorkerPath(round, worker int) string {
 	return filepath.Join(o.roundDir(round), fmt.Sprintf("worker-%d%s", worker, checkpointSuffix))
+}
+
+// OuterLog returns the file of the log, of package runlog, of the merge that wrote the weights of
+// OuterPath, and WorkerLog that of a worker.
+func (o Options) OuterLog(round int) string { return filepath.Join(o.roundDir(round), runlog.FileName) }
+
+// WorkerLog is described at OuterLog.
+func (o Options) WorkerLog(round, worker int) string {
+	return filepath.Join(o.roundDir(round), fmt.Sprintf("worker-%d.jsonl", worker))
 }
 
 // checkpointPath returns the path of the checkpoint of a step; in rounds, of a whole number.

@@ -8,14 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/release"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/tokenizers"
 	"tfm/cmd/tfm/internal/training"
+	"tfm/mat"
 	"tfm/model/safetensors"
 	"tfm/train"
+	"tfm/train/runlog"
 )
 
 func planCommand(f *cli.Flags) cli.Action {
@@ -73,6 +77,9 @@ func (t *trainer) plan(ctx context.Context, args []string) error {
 	if err := safetensors.WriteAtomic(filepath.Join(dir, planFile), t.Write); err != nil {
 		return err
 	}
+	if err := t.logPlan(dir); err != nil {
+		return err
+	}
 	r := t.Options.Rounds
 	word, name := cli.ShellWord(dir), cli.ShellWord(os.Args[0])
 	t.progress.Line("rounds 1 to %d: %s work %s ROUND WORKER, of workers 0 to %d, then %[2]s merge %[3]s ROUND", r.Rounds, name, word, r.Workers-1)
@@ -80,11 +87,23 @@ func (t *trainer) plan(ctx context.Context, args []string) error {
 	return nil
 }
 
+// logPlan writes the start of the log; its steps and validations are in the folders of the rounds.
+func (t *trainer) logPlan(dir string) error {
+	w, err := runlog.Create(filepath.Join(dir, runlog.FileName))
+	if err != nil {
+		return err
+	}
+	start := runlog.Start{Time: time.Now(), Version: release.Current().String(), Settings: t.Flags().Values(), Threads: t.Threads, Kernels: mat.Kernel(),
+		Vocabulary: t.job.Config.TgtVocab, Parameters: t.job.Config.CountParams(), TrainPairs: t.job.Survey.Pairs}
+	return errors.Join(w.Start(start), w.Close())
+}
+
 // rounds is a command on the folder of a training in rounds.
 type rounds struct {
 	threads int
 	quorum  int
 	replay  string // file of a training to repeat, without the parts that it was without
+	prints  bool   // data and settings, once for all rounds
 }
 
 func workCommand(f *cli.Flags) cli.Action {
@@ -210,6 +229,7 @@ func (r *rounds) do(ctx context.Context, c *train.Checkpoint, part func(context.
 		return cli.MayRetry(cmp.Or(cli.Interruption(ctx), err))
 	}
 	t.prepare()
+	t.job.NoSettings = !r.prints
 	ready, err := t.job.Prepare(ctx)
 	if err == nil {
 		defer ready.Close()

@@ -13,6 +13,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/release"
+	"tfm/cmd/tfm/internal/training"
 	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
@@ -43,6 +44,8 @@ type reporter struct {
 	file               string // with more sentences
 	others             []otherLog
 	threads            int
+
+	workers []*runlog.Run // of a training in rounds
 }
 
 type otherLog struct{ name, path string }
@@ -81,6 +84,9 @@ func (r *reporter) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	page := report.Page{Name: r.name(run), Run: run, Generator: "tfm " + release.Current().String()}
+	for i, worker := range r.workers {
+		page.Others = append(page.Others, report.Other{Name: fmt.Sprintf("worker %d", i), Run: worker})
+	}
 	for _, o := range r.others {
 		other, err := runlog.ReadFile(o.path)
 		if err != nil {
@@ -112,6 +118,11 @@ func (r *reporter) log() (*runlog.Run, error) {
 		return nil, fmt.Errorf("-run: %w", err)
 	case !info.IsDir():
 		return nil, fmt.Errorf("-run is %s, expected a folder of checkpoints, such as en-de.ckpt", r.folder)
+	}
+	if rounds, _ := filepath.Glob(filepath.Join(r.folder, "round-*")); rounds != nil {
+		run, workers, err := runlog.ReadRounds(r.folder)
+		r.workers = workers
+		return run, err
 	}
 	run, err := runlog.ReadFile(filepath.Join(r.folder, runlog.FileName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -150,6 +161,11 @@ func (r *reporter) attention(ctx context.Context, page *report.Page) error {
 		return nil
 	}
 	path := r.model
+	if trained := training.ModelOfRounds(r.folder); path == "" {
+		if _, err := os.Stat(trained); err == nil {
+			path = trained
+		}
+	}
 	if path == "" {
 		checkpoints, err := train.Checkpoints(r.folder)
 		switch {

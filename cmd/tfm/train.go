@@ -75,7 +75,7 @@ func (t *trainer) makeRounds(ctx context.Context) error {
 			return cli.Usagef("either -plan, whose settings are fixed, or %s", t.Flags().Lookup(name).Label())
 		}
 	}
-	r := rounds{threads: t.Threads, replay: t.replay}
+	r := rounds{threads: t.Threads, replay: t.replay, prints: true}
 	return r.all(ctx, t.rounds)
 }
 

@@ -66,6 +66,13 @@ func TestRoundsAreTrainPlan(t *testing.T) {
 	if o := mustRun(t, "", "train", "-plan", dir); strings.Contains(o.stderr, "merged") {
 		t.Errorf("a further run merges again:\n%s", o.stderr)
 	}
+	page := filepath.Join(t.TempDir(), "page.html")
+	mustRun(t, "", "report", "-run", dir, "-o", page)
+	for _, want := range []string{"worker 0", "worker 2"} {
+		if !strings.Contains(read(t, page), want) {
+			t.Errorf("the report has no %q", want)
+		}
+	}
 	mustRun(t, "", "eval", "-model", filepath.Join(dir, "model.safetensors"), "-src", toy.testSrc, "-ref", toy.testTgt)
 }
 
@@ -110,6 +117,7 @@ func TestWrongRounds(t *testing.T) {
 		{2, []string{"plan", "-src", src, "-tgt", tgt, "-outer", "average", "-outer-lr", "1", dir + "2"}, []string{"-outer-lr is 1", "average"}},
 		{2, []string{"plan", "-src", src, "-tgt", tgt, "-time", "1h", dir + "2"}, []string{"-time"}},
 		{1, []string{"plan", "-src", src, "-tgt", tgt, dir}, []string{"plan.conf already exists"}},
+		{2, []string{"plan", "-src", src, "-tgt", tgt, "-preset", "multi30k", "-bf16", dir + "2"}, []string{"-bf16"}},
 		{2, []string{"work", dir, "1"}, []string{"found 2 arguments, expected DIR ROUND WORKER"}},
 		{2, []string{"work", dir, "0", "0"}, []string{`round is "0", expected 1 to 2`}},
 		{2, []string{"work", dir, "1", "2"}, []string{`worker is "2", expected 0 to 1`}},
@@ -123,6 +131,7 @@ func TestWrongRounds(t *testing.T) {
 			mustFail(t, runTFM(t, "", c.args...), c.code, c.wants...)
 		})
 	}
+	mustRun(t, "", "plan", "-src", src, "-tgt", tgt, "-preset", "multi30k", dir+"2")
 	conf := filepath.Join(dir, "plan.conf")
 	other := strings.Replace(read(t, conf), "src = "+src, "src = "+tgt, 1)
 	if err := os.WriteFile(conf, []byte(other), 0o666); err != nil {

@@ -101,7 +101,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/documents", "text text/document text/markup model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/filter cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/shard", "mat text translate model/safetensors cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
-	{"cmd/tfm/internal/training", "mat layer text text/detect text/script text/score text/vocab model model/safetensors train train/corpus translate internal/format " +
+	{"cmd/tfm/internal/training", "mat layer text text/detect text/script text/score text/vocab model model/safetensors train train/corpus train/runlog translate internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},
 	{"cmd/tfm", "mat layer text text/clean text/detect text/markup text/split text/subword text/score text/sentencepiece text/vocab model model/convert model/safetensors model/decode translate serve train train/corpus train/runlog " +
 		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/hub cmd/tfm/internal/heatmap cmd/tfm/internal/grammar " +

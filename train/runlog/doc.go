@@ -7,6 +7,7 @@
 //
 //	record.go  the schema: one struct for each kind of record
 //	writer.go  Writer: appends records and flushes them
+//	rounds.go  ReadRounds: the logs of a training in rounds
 //	reader.go  Read: parses a log into a Run, without the records that a resume repeats
 //
 // # Terms

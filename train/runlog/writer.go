@@ -18,8 +18,9 @@ import (
 // After the first write error nothing is written, and every call returns that error. A Writer is
 // not safe for concurrent use.
 type Writer struct {
-	file    *os.File
-	buf     []byte // records that are not yet written
+	out     io.Writer
+	file    *os.File // out, or nil if that is no file
+	buf     []byte   // records that are not yet written
 	flushed time.Time
 	err     error
 }
@@ -44,8 +45,13 @@ func open(path string, flag int) (*Writer, error) {
 		f.Close()
 		return nil, err
 	}
-	return &Writer{file: f, flushed: time.Now()}, nil
+	w := NewWriter(f)
+	w.file = f
+	return w, nil
 }
+
+// NewWriter returns a Writer to out, which Sync and Close do not touch.
+func NewWriter(out io.Writer) *Writer { return &Writer{out: out, flushed: time.Now()} }
 
 // truncatePartialLine truncates f after its last newline and seeks there.
 func truncatePartialLine(f *os.File) error {
@@ -145,7 +151,7 @@ func (w *Writer) write(kind string, record any) error {
 // flush writes the buffered records to the file.
 func (w *Writer) flush() error {
 	if w.err == nil {
-		_, w.err = w.file.Write(w.buf)
+		_, w.err = w.out.Write(w.buf)
 	}
 	w.buf, w.flushed = w.buf[:0], time.Now()
 	return w.err
@@ -153,7 +159,7 @@ func (w *Writer) flush() error {
 
 // Sync flushes all records and syncs the file to disk.
 func (w *Writer) Sync() error {
-	if w.flush() == nil {
+	if w.flush() == nil && w.file != nil {
 		w.err = w.file.Sync()
 	}
 	return w.err
@@ -162,6 +168,9 @@ func (w *Writer) Sync() error {
 // Close flushes all records and closes the file.
 func (w *Writer) Close() error {
 	w.flush()
+	if w.file == nil {
+		return w.err
+	}
 	if err := w.file.Close(); w.err == nil {
 		w.err = err
 	}

@@ -63,6 +63,9 @@ func (r *Run) fill(o Origin, path string, lines []string) error {
 			return cli.Usagef("%s: found %.80q, expected name = value", at, line)
 		}
 		name = strings.TrimSpace(name)
+		if r.Options.Rounds.Workers > 0 && slices.Contains(notInPlans, name) {
+			continue // of a training by 'tfm train'
+		}
 		switch earlier, again := first[name]; {
 		case slices.Contains(Actions, name):
 			return cli.Usagef("%s: %s is not a setting, only a flag of the command line", at, name)

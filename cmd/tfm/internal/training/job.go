@@ -31,6 +31,7 @@ type Job struct {
 
 	Progress   *terminal.Progress
 	NoWarnings bool              // about settings that cannot be changed
+	NoSettings bool              // print neither data nor settings
 	Record     func(train.Event) // called with every event, if not nil
 
 	prefix       string // of the progress of a worker
@@ -124,9 +125,11 @@ func (j *Job) Prepare(ctx context.Context) (r *Ready, err error) {
 	if c.References != nil { // without validation a resumed run may choose
 		j.Options.Tokenize = j.Options.Tokenize.For(c.References)
 	}
-	j.printData(c)
-	j.printSettings()
-	j.printTokenize(c, chosen)
+	if !j.NoSettings {
+		j.printData(c)
+		j.printSettings()
+		j.printTokenize(c, chosen)
+	}
 	j.watch = newWatch(j.Options, j.Config)
 	m, err := model.New(j.Config)
 	if err != nil {

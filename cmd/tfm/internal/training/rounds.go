@@ -1,16 +1,20 @@
 package training
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/internal/format"
+	"tfm/model/safetensors"
 	"tfm/train"
+	"tfm/train/runlog"
 )
 
 // Begin writes the file of the first round of a training in rounds.
@@ -23,37 +27,84 @@ func (r *Ready) Work(ctx context.Context, round, worker int) error {
 	if train.WorkDone(r.Options, round, worker) {
 		return nil
 	}
-	start := time.Now()
+	start, loss := time.Now(), 0.0
 	r.watch = newWatch(r.Options, r.Config)
 	r.prefix = fmt.Sprintf("round %d, worker %d: ", round, worker)
-	loss := 0.0
+	log := roundLog{ready: r}
 	err := train.Work(ctx, r.model, r.pool, r.corpus.Data, r.Options, round, worker, func(e train.Event) {
+		log.record(e)
 		loss = r.watch.losses.mean()
-		r.event(e)
 	})
-	r.Progress.Clear()
-	if err == nil {
-		r.Progress.Line("%s%s, loss %.3f, %s", r.prefix, format.Count(r.Options.Rounds.LocalSteps, "step"), loss, time.Since(start).Round(time.Second))
-	}
-	return Retried(err)
-}
-
-// Merge merges a round, unless it is done, and writes the model file after the last one.
-func (r *Ready) Merge(ctx context.Context, round, quorum int) error {
-	err := train.Merge(ctx, r.model, r.pool, r.corpus.Data, r.Options, round, quorum, r.event)
-	r.Progress.Clear()
-	if err != nil || round < r.Options.Rounds.Rounds {
-		return Retried(err)
-	}
-	result, err := train.Finish(ctx, r.model, r.pool, r.corpus.Data, r.Options, r.event)
 	r.Progress.Clear()
 	if err != nil {
 		return Retried(err)
 	}
-	if result.Reason == train.Interrupted {
-		return context.Cause(ctx)
+	log.save(r.Options.WorkerLog(round, worker))
+	r.Progress.Line("%s%s, loss %.3f, %s", r.prefix, format.Count(r.Options.Rounds.LocalSteps, "step"), loss, time.Since(start).Round(time.Second))
+	return nil
+}
+
+// Merge merges a round, unless it is done, and writes the model file after the last one.
+func (r *Ready) Merge(ctx context.Context, round, quorum int) error {
+	log := roundLog{ready: r}
+	if !train.MergeDone(r.Options, round) {
+		err := train.Merge(ctx, r.model, r.pool, r.corpus.Data, r.Options, round, quorum, log.record)
+		r.Progress.Clear()
+		if err != nil {
+			return Retried(err)
+		}
 	}
-	return r.finish(ctx, result).Save(ModelOfRounds(r.Options.Dir))
+	if round == r.Options.Rounds.Rounds {
+		result, err := train.Finish(ctx, r.model, r.pool, r.corpus.Data, r.Options, log.record)
+		r.Progress.Clear()
+		if err == nil && result.Reason == train.Interrupted {
+			err = context.Cause(ctx)
+		}
+		path := ModelOfRounds(r.Options.Dir)
+		if err == nil {
+			err = r.finish(ctx, result).Save(path)
+		}
+		if err != nil {
+			return Retried(err)
+		}
+		log.writer().End(runlog.End{Time: time.Now(), Reason: string(result.Reason), Step: result.Step, BestStep: result.Best.Step, Model: path})
+	}
+	log.save(r.Options.OuterLog(round + 1))
+	return nil
+}
+
+// roundLog is the log of a part of a round, in memory until the part is done.
+type roundLog struct {
+	ready *Ready
+	lines bytes.Buffer
+	w     *runlog.Writer
+}
+
+func (l *roundLog) writer() *runlog.Writer {
+	if l.w == nil {
+		l.w = runlog.NewWriter(&l.lines)
+	}
+	return l.w
+}
+
+// record prints and records an event.
+func (l *roundLog) record(e train.Event) {
+	l.ready.event(e)
+	e.Log(l.writer())
+}
+
+// save writes the log, if it has lines. That it cannot is no error, because the weights are there.
+func (l *roundLog) save(path string) {
+	if l.writer().Close(); l.lines.Len() == 0 {
+		return
+	}
+	err := safetensors.WriteAtomic(path, func(to io.Writer) error {
+		_, err := l.lines.WriteTo(to)
+		return err
+	})
+	if err != nil {
+		l.ready.Progress.Line("tfm: no log is written: %v", err)
+	}
 }
 
 // All makes all rounds in turn, except finished parts.
