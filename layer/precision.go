@@ -17,11 +17,14 @@ const (
 )
 
 // Kernel returns the name of the kernel that multiplies: mat.KernelBF16, or "float32" if r is
-// Float32 or this processor has no faster kernel for BF16. Trainings with the same kernel end in
-// the same weights.
+// Float32 or this processor has no faster kernel for BF16; "portable float32" without assembly.
+// Trainings with the same kernel end in the same weights.
 func (r Precision) Kernel() string {
-	if k := mat.KernelBF16(); r == BF16 && k != "generic" {
+	switch k := mat.KernelBF16(); {
+	case r == BF16 && k != "generic":
 		return k
+	case mat.Kernel() == "generic":
+		return "portable float32"
 	}
 	return "float32"
 }

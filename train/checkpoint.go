@@ -140,7 +140,7 @@ func decodeRun(meta map[string]string) (o Options, s State, err error) {
 		}
 	}
 	o.Schedule = o.scheduleName()
-	s.Products = cmp.Or(s.Products, layer.Float32.Kernel())
+	s.Products = cmp.Or(s.Products, "float32")
 	return o, s, nil
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // MergeDone reports whether a round is merged.
-func MergeDone(o Options, round int) bool { return exists(o.OuterPath(round + 1)) }
+func MergeDone(o Options, round int) bool { return o.merged(round) }
 
 // Merge makes the outer step of a round, validates the weights, and writes the file of the next
 // round, unless it is there. It adds the workers' weights in their order. It fails with an

@@ -134,6 +134,16 @@ func (o Options) checkpointSteps() ([]int, error) {
 	return steps, nil
 }
 
+// merged reports whether a round is merged. Its own weights may have been removed since.
+func (o Options) merged(round int) bool {
+	for later := round + 1; later <= o.Rounds.Rounds+1; later++ {
+		if exists(o.OuterPath(later)) {
+			return true
+		}
+	}
+	return false
+}
+
 // exists reports whether a file is there. Files of a round are whole when they are.
 func exists(path string) bool {
 	_, err := os.Stat(path)
@@ -216,7 +226,7 @@ func (r *run) beginRound(c *Checkpoint, round int) error {
 		return fmt.Errorf("found step %d, expected %d", c.State.Step, want)
 	}
 	if c.State.Products != r.state.Products {
-		return fmt.Errorf("the products of the training are %s, those of this processor %s", c.State.Products, r.state.Products)
+		return fmt.Errorf("the products of the training are %s, those of this processor %s, whose weights would differ", c.State.Products, r.state.Products)
 	}
 	if err := c.Weights(r.t.Params); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 // roundOptions returns the options of rounds of 4 steps on copyData, whose epoch has seven batches.
 func roundOptions(t *testing.T, workers, rounds int) Options {
 	o := smallOptions(4 * rounds)
-	o.Dir, o.ValidEvery, o.SaveEvery, o.Keep, o.Average = t.TempDir(), 4, 4, 3, 3
+	o.Dir, o.ValidEvery, o.SaveEvery, o.Keep, o.Average = t.TempDir(), 4, 4, 2, 2
 	o.Rounds = Rounds{Workers: workers, LocalSteps: 4, Rounds: rounds, Outer: OuterNesterov, OuterLR: 0.6, OuterMomentum: 0.9}
 	return o
 }
@@ -179,6 +179,11 @@ func TestAttemptsChangeNoBit(t *testing.T) {
 			mustMerge(t, o, round, 0)
 			mustMerge(t, o, round, 0)
 			mustWork(t, o, nil, round, 0) // late: does nothing
+		}
+		for round := 1; round <= 4; round++ { // also of rounds whose weights were removed
+			if mustWork(t, o, nil, round, 0); !MergeDone(o, round) || !WorkDone(o, round, 1) || exists(o.WorkerPath(round, 0)) && round < 4 {
+				t.Errorf("round %d is made again", round)
+			}
 		}
 		_, got := finished(t, o)
 		wantSameWeights(t, "final", got, want)

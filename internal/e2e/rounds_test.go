@@ -132,6 +132,9 @@ func TestWrongRounds(t *testing.T) {
 		})
 	}
 	mustRun(t, "", "plan", "-src", src, "-tgt", tgt, "-preset", "multi30k", dir+"2")
+	portable := tfm("work", dir, "1", "0")
+	portable.Env = append(portable.Env, "TFM_CPU=generic")
+	mustFail(t, finish(t, portable), 1, "the products of the training are float32, those of this processor portable float32")
 	conf := filepath.Join(dir, "plan.conf")
 	other := strings.Replace(read(t, conf), "src = "+src, "src = "+tgt, 1)
 	if err := os.WriteFile(conf, []byte(other), 0o666); err != nil {
