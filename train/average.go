@@ -7,6 +7,7 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/safetensors"
 )
 
 // Average sets the weights of t to the mean of the weights of model files or checkpoints, as the
@@ -37,7 +38,7 @@ func Average(ctx context.Context, t *model.Transformer, paths []string, report f
 
 // readWeights copies the weights of a model file or checkpoint to dst, in the layout of t.Params.W.
 func readWeights(path string, t *model.Transformer, dst []float32) error {
-	c, err := openModel(path)
+	c, err := openModel(path, (*safetensors.File).Verify)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,17 @@ type Checkpoint struct {
 
 // OpenCheckpoint opens a checkpoint and verifies its checksum. Errors name the file.
 func OpenCheckpoint(path string) (*Checkpoint, error) {
-	c, err := openModel(path)
+	return openCheckpoint(path, (*safetensors.File).Verify)
+}
+
+// OpenPart opens a file of a round. Its weights and moments are verified when they are read, and
+// nothing else is read.
+func OpenPart(path string) (*Checkpoint, error) {
+	return openCheckpoint(path, func(*safetensors.File) error { return nil })
+}
+
+func openCheckpoint(path string, verify func(*safetensors.File) error) (*Checkpoint, error) {
+	c, err := openModel(path, verify)
 	if err != nil {
 		return nil, err
 	}
@@ -83,12 +93,12 @@ func OpenCheckpoint(path string) (*Checkpoint, error) {
 }
 
 // openModel opens and verifies a model file, checkpoint or not.
-func openModel(path string) (*Checkpoint, error) {
+func openModel(path string, verify func(*safetensors.File) error) (*Checkpoint, error) {
 	file, err := safetensors.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := file.Verify(); err != nil {
+	if err := verify(file); err != nil {
 		file.Close()
 		return nil, err
 	}
@@ -187,6 +197,9 @@ func writeCheckpoint(path string, file model.File, moments []Moment, o Options, 
 			return fmt.Errorf("writing %s: %s: %w", path, key, err)
 		}
 		file.Info[key] = string(text)
+	}
+	if o.Rounds.Workers > 0 {
+		file.Info[keySums] = sumsOf(file.Info, file.Model.Params.W, moments)
 	}
 	meta, tensors, err := file.Encode()
 	if err != nil {

@@ -25,6 +25,7 @@
 //	finish.go      the final weights of a run; average.go: the mean of checkpoints
 //	rounds.go      training in rounds: settings and files
 //	work.go        a worker's part of a round; merge.go: the outer step
+//	sums.go        checksums of the parts of such a file
 //	options.go     every setting and its default
 //	event.go       the progress reports of a run; log.go writes them to a runlog
 //	timing.go      speed, and estimates of the remaining time

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
 )
@@ -34,7 +35,7 @@ func Merge(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opt
 	defer r.loader.stop()
 	defer outer.Close()
 	optimizer := r.outerOptimizer()
-	if err := outer.resume(t.Params, optimizer); err != nil {
+	if err := outer.partMoments(t.Params, optimizer); err != nil {
 		return err
 	}
 	if err := r.addWorkers(round, members); err != nil {
@@ -83,23 +84,23 @@ func (o Options) Members(round, quorum int) (members []int, err error) {
 // addWorkers adds the mean of the workers' weights to the gradient, as Average does, and sets the
 // state to that after the round.
 func (r *run) addWorkers(round int, members []int) error {
-	weights := make([]float32, r.t.Params.Count())
+	worker := layer.Params{List: r.t.Params.List, W: make([]float32, r.t.Params.Count())}
 	skipped := 0
-	for i, worker := range members {
-		c, err := OpenCheckpoint(r.o.WorkerPath(round, worker))
+	for i, member := range members {
+		c, err := OpenPart(r.o.WorkerPath(round, member))
 		if err != nil {
 			return err
 		}
 		if _, err = r.match(c); err != nil {
 			err = fmt.Errorf("%s: %w", c.Path, err)
 		} else {
-			err = c.copyTo(r.t.Params.List, "", weights)
+			err = c.partWeights(&worker)
 		}
 		c.Close()
 		if err != nil {
 			return err
 		}
-		mat.Axpy(1/float32(len(members)), weights, r.t.Params.G)
+		mat.Axpy(1/float32(len(members)), worker.W, r.t.Params.G)
 		skipped += c.State.Skipped
 		if i == 0 {
 			r.state.Step, r.state.Position = c.State.Step, c.State.Position

@@ -201,7 +201,7 @@ func openRound(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o
 	if err := r.loader.survey(ctx, o.BatchTokens); err != nil {
 		return nil, nil, err
 	}
-	c, err := OpenCheckpoint(o.OuterPath(round))
+	c, err := OpenPart(o.OuterPath(round))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, IncompleteError{round, []string{o.OuterPath(round)}}
 	}
@@ -228,7 +228,7 @@ func (r *run) beginRound(c *Checkpoint, round int) error {
 	if c.State.Products != r.state.Products {
 		return fmt.Errorf("the products of the training are %s, those of this processor %s, whose weights would differ", c.State.Products, r.state.Products)
 	}
-	if err := c.Weights(r.t.Params); err != nil {
+	if err := c.partWeights(r.t.Params); err != nil {
 		return err
 	}
 	r.state = c.State

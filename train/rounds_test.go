@@ -1,7 +1,9 @@
 package train
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -306,13 +308,41 @@ func TestRoundsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b[len(b)/2] ^= 1
+	for what, at := range map[string]int{"weights": bytes.Index(b, weightBytes(t, path)), "header": bytes.Index(b, []byte(`\"position\":{\"epoch\":0,\"batch\":`)) + 35} {
+		damaged := bytes.Clone(b)
+		damaged[at] ^= 1
+		if err := os.WriteFile(path, damaged, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := Merge(ctx, m, nil, copyData(), o, 1, 0, nil); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("damaged %s: %v", what, err)
+		}
+	}
 	if err := os.WriteFile(path, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Merge(ctx, m, nil, copyData(), o, 1, 0, nil); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("a damaged file: %v", err)
+	mustMerge(t, o, 1, 0)
+	moments := bytes.Clone(b)
+	moments[bytes.Index(b, weightBytes(t, path))+4*m.Params.Count()+9] ^= 1 // behind the weights
+	if err := os.WriteFile(path, moments, 0o666); err != nil {
+		t.Fatal(err)
 	}
+	if err := Work(ctx, m, nil, copyData(), o, 2, 1, nil); err == nil || !strings.Contains(err.Error(), path+": the moments have checksum") {
+		t.Errorf("damaged moments: %v", err)
+	}
+}
+
+// weightBytes returns the first bytes of the weights in a checkpoint.
+func weightBytes(t *testing.T, path string) (b []byte) {
+	t.Helper()
+	m := newModel(t, smallConfig())
+	if err := readWeights(path, m, m.Params.W); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range m.Params.W[:8] {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(w))
+	}
+	return b
 }
 
 func TestInvalidRounds(t *testing.T) {

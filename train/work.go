@@ -67,7 +67,7 @@ func (r *run) resumeWorker(round int) error {
 	if last == 0 {
 		return nil
 	}
-	c, err := OpenCheckpoint(r.o.WorkerPath(last, r.worker))
+	c, err := OpenPart(r.o.WorkerPath(last, r.worker))
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (r *run) resumeWorker(round int) error {
 	if r.o.Rounds.ResetMoments {
 		return nil
 	}
-	err = c.resume(r.t.Params, r.optimizer)
+	err = c.partMoments(r.t.Params, r.optimizer)
 	r.optimizer.Resume(r.steps(last, r.worker) - c.State.Skipped)
 	return err
 }

@@ -190,7 +190,7 @@ func number(name, arg string, lo, hi int) (int, error) {
 // openPlan opens the file of the first round, whose settings hold.
 func openPlan(dir string) (*train.Checkpoint, error) {
 	path := train.Options{Dir: dir}.OuterPath(1)
-	c, err := train.OpenCheckpoint(path)
+	c, err := train.OpenPart(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s is missing: write it with 'tfm plan'", path)
 	}
