@@ -581,6 +581,14 @@ func (p *placer) place(k int, tr *Translation, weights [][]float32, edits []edit
 			}
 		}
 	}
+	for _, other := range edits { // not within a name, nor beside one that is removed
+		switch removed := other.with == "" && other.kept < 0; {
+		case removed && other.Start < offset && offset <= other.End:
+			offset = other.Start
+		case other.Start < offset && offset < other.End:
+			offset = other.End
+		}
+	}
 	e.Start, e.End = offset, offset
 	if before := runeBefore(tr.Text, offset); isSpaced(before) && !strings.HasPrefix(e.before, " ") || e.before == "" && unicode.IsPunct(before) && offset == len(tr.Text) {
 		e.before = " " + e.before

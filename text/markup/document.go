@@ -51,6 +51,8 @@ type item struct {
 	cdata      bool   // the begin of a CDATA section
 	line       bool   // a line break
 	plain      string // in the place of the bytes, unless it is ""
+
+	spaceBefore, spaceAfter bool // the text of the bytes begins, ends with white space
 }
 
 type kindOfItem uint8
@@ -270,11 +272,16 @@ func (w *runWriter) text(end int) {
 		}
 	}
 	for ; len(w.kept) > 0 && (w.kept[0].Start < end || end == len(w.plain)); w.kept = w.kept[1:] {
-		write(w.kept[0].Start)
+		it, start := w.opens[w.kept[0].ID], w.kept[0].Start
+		if it.spaceBefore && start > w.pos && w.plain[start-1] == ' ' {
+			write(start - 1)
+			w.pos = start
+		}
+		write(start)
 		if cdata {
 			w.dst = append(w.dst, "]]>"...)
 		}
-		if it := w.opens[w.kept[0].ID]; it.plain != "" {
+		if it.plain != "" {
 			w.dst = w.escape.append(w.dst, it.plain)
 		} else {
 			w.copy(it.Range)
@@ -283,6 +290,9 @@ func (w *runWriter) text(end int) {
 			w.dst = append(w.dst, "<![CDATA["...)
 		}
 		w.pos = max(w.pos, w.kept[0].End)
+		if it.spaceAfter && strings.HasPrefix(w.plain[w.pos:], " ") {
+			w.pos++
+		}
 	}
 	write(end)
 }
@@ -640,8 +650,14 @@ func (t *textBuilder) kept(events []event) {
 	if s.End = len(t.plain); s.End > s.Start && t.plain[s.Start] == ' ' {
 		s.Start++
 	}
-	s.Keep = s.End > s.Start
-	if it := &t.run.items[len(t.run.items)-1]; s.Keep && len(events) == 1 && strings.ContainsAny(t.src[it.Start:it.End], "<&") {
+	it := &t.run.items[len(t.run.items)-1]
+	if s.Keep = s.End > s.Start; s.Keep && len(events) == 1 && strings.ContainsAny(t.src[it.Start:it.End], "<&") {
 		it.plain = string(t.plain[s.Start:s.End]) // because other characters may follow
+		return
+	}
+	texts := slices.DeleteFunc(slices.Clone(events), func(e event) bool { return e.kind != textEvent || e.plain == "" })
+	if n := len(texts); s.Keep && n > 0 {
+		it.spaceBefore = isSpace(texts[0].plain[0])
+		it.spaceAfter = isSpace(texts[n-1].plain[len(texts[n-1].plain)-1])
 	}
 }

@@ -186,14 +186,25 @@ func TestAppend(t *testing.T) {
 			t.Errorf("got  %s\nwant %s, error %v", out, test[2], err)
 		}
 	}
-	d, err := ReadXML(`<a><![CDATA[b]]></a><a>c <b><![CDATA[d]]></b></a>`)
+	// White space in an element that is kept is the one between words.
+	d, err := ReadHTML("<p>a <code>b </code>c<code> d</code>. <code> e</code>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := slices.Clone(d.Texts)
+	other[0].Plain = "A b C d. e"
+	out, err := d.Append(nil, other, "")
+	if want := "<p>A <code>b </code>C<code> d</code>.<code> e</code>"; err != nil || string(out) != want {
+		t.Errorf("got  %s\nwant %s, error %v", out, want, err)
+	}
+	d, err = ReadXML(`<a><![CDATA[b]]></a><a>c <b><![CDATA[d]]></b></a>`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	texts := slices.Clone(d.Texts)
 	texts[0].Plain, texts[1].Plain = "x]]>&", "& <"
 	texts[1].Spans = []Span{{Range: rangeOf(2, 3), ID: 0}, {Range: rangeOf(2, 3), ID: 1}}
-	out, err := d.Append(nil, texts, "")
+	out, err = d.Append(nil, texts, "")
 	if want := `<a><![CDATA[x]]]]><![CDATA[>&]]></a><a>&amp; <b><![CDATA[<]]></b></a>`; err != nil || string(out) != want {
 		t.Errorf("got  %s\nwant %s, error %v", out, want, err)
 	}
