@@ -61,16 +61,18 @@ func (r *Run) addMeans(workers []*Run) {
 	}
 	for _, same := range steps {
 		mean := Step{Step: same[0].Step, Epoch: same[0].Epoch, Rate: same[0].Rate}
-		share := 1 / Number(len(same))
 		for _, s := range same {
-			mean.Elapsed += share * s.Elapsed
-			mean.Loss += share * s.Loss
-			mean.NLL += share * s.NLL
-			mean.KL += share * s.KL
-			mean.Accuracy += share * s.Accuracy
-			mean.GradNorm += share * s.GradNorm
-			mean.SrcPerSec += s.SrcPerSec
+			mean.Elapsed += s.Elapsed
+			mean.Loss += s.Loss
+			mean.NLL += s.NLL
+			mean.KL += s.KL
+			mean.Accuracy += s.Accuracy
+			mean.GradNorm += s.GradNorm
+			mean.SrcPerSec += s.SrcPerSec // of all together
 			mean.TgtPerSec += s.TgtPerSec
+		}
+		for _, sum := range []*Number{&mean.Elapsed, &mean.Loss, &mean.NLL, &mean.KL, &mean.Accuracy, &mean.GradNorm} {
+			*sum /= Number(len(same))
 		}
 		r.Steps = append(r.Steps, mean)
 	}
