@@ -339,6 +339,10 @@ func TestPlace(t *testing.T) {
 	if got := inBraces(name.Place("汤姆跑", a)); got != "{汤姆}跑" {
 		t.Errorf("at a token: %s", got)
 	}
+	// A translation that is equal to the text, also within words.
+	if got := inBraces(parseBraces("T{om} {runs}").Place("Tom runs", Alignment{})); got != "T{om} {runs}" {
+		t.Errorf("an equal translation: %s", got)
+	}
 	// The gaps of sentences.
 	s := parseBraces("a b.{}\nc d")
 	gap := Link{Source: rangeOf(4, 5), Target: rangeOf(4, 5)}

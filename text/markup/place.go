@@ -45,8 +45,12 @@ const MaxWeight = 1 << 12
 // are right: it maximizes the sum over its words of the share of its links from the span's words,
 // minus one half. A link counts less than the strongest one of its source word. Words that are the
 // same in both, such as names and numbers, are linked to each other. An empty span stays beside the
-// word that it is beside, the next one if it is beside none.
+// word that it is beside, the next one if it is beside none. A translation equal to the text has
+// its spans.
 func (s Text) Place(target string, a Alignment) Text {
+	if target == s.Plain {
+		return Text{Plain: s.Plain, Spans: slices.Clone(s.Spans)}
+	}
 	p := newPlacer(s, target, a)
 	p.children(-1, text.Range{Start: 0, End: len(target)})
 	out := Text{Plain: target}
