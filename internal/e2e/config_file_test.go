@@ -74,7 +74,7 @@ func TestDumpLeavesNothingOut(t *testing.T) {
 		}
 	}
 	slices.Sort(missing)
-	if want := []string{"config", "dump-config", "force", "resume", "set"}; !slices.Equal(missing, want) {
+	if want := []string{"config", "dump-config", "force", "plan", "replay", "resume", "set"}; !slices.Equal(missing, want) {
 		t.Errorf("not dumped are %v, want %v", missing, want)
 	}
 }
