@@ -487,6 +487,9 @@ func (p *placer) found(translation string) (edits []edit, misses []int) {
 		in := &p.list[k]
 		n := 0 // places
 		for _, at := range in.find(translation) {
+			if next := runeAfter(translation, at.End); !in.isNumber && !in.isTerm && isSpaced(next) && (in.kept >= 0 || n > 0) {
+				at.End += utf8.RuneLen(next) // a genitive's s, which would change a kept range
+			}
 			switch isTaken := overlaps(at, edits); {
 			case isTaken:
 			case n == 0:

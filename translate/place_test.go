@@ -32,3 +32,19 @@ func TestPlaceIsBetweenWords(t *testing.T) {
 		}
 	}
 }
+
+// A genitive's s is not joined to a kept range, and goes with a name that is removed; a term keeps
+// it.
+func TestGenitiveOfNames(t *testing.T) {
+	for _, test := range []struct {
+		kept int
+		want string
+	}{{0, "@jane Hund und"}, {-1, "@janes Hund und"}} {
+		p := placer{list: []standIn{{name: "Tom", target: "@jane", kept: test.kept}}}
+		tr := Translation{Text: "Toms Hund und Toms"}
+		edits, misses := p.found(tr.Text)
+		if tr.replace(edits); tr.Text != test.want || misses != nil {
+			t.Errorf("kept %d: %q, missing %v, want %q", test.kept, tr.Text, misses, test.want)
+		}
+	}
+}
