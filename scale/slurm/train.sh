@@ -10,17 +10,16 @@
 # tfm of PATH) is copied to each node once. At the end DIR/model.safetensors is the model.
 set -eu
 [ $# -ge 1 ] || { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-dir=$1 after= here=$(dirname "$0") tfm=${TFM:-$(command -v tfm)}
+dir=$1 after= here=$(dirname "$0") name=tfm-$(hostname)-$$ tfm=${TFM:-$(command -v tfm)}
 shift
 setting() { sed -n "s/^$1 = //p" "$dir/plan.conf"; }
 workers=$(setting workers) rounds=$(setting rounds)
 mkdir -p "$dir.logs"
 # submit OPTION... TASK: prints the number of a job after the one before
-submit() { sbatch --parsable --requeue --kill-on-invalid-dep=yes --open-mode=append ${after:+--dependency=afterok:$after} "$@"; }
+submit() { sbatch --parsable --job-name="$name" --requeue --kill-on-invalid-dep=yes --open-mode=append ${after:+--dependency=afterok:$after} "$@"; }
 for round in $(seq "$rounds"); do
 	after=$(submit "$@" --array="0-$((workers - 1))" --output="$dir.logs/round-$round-worker-%a.log" "$here/task.sh" "$tfm" work "$dir" "$round" "{#}")
 	after=$(submit "$@" --output="$dir.logs/round-$round-merge.log" "$here/task.sh" "$tfm" merge "$dir" "$round")
 done
-# The last job ends when all are done, or when one has failed.
-while squeue -h -j "$after" -o %T 2>/dev/null | grep -q .; do sleep 5; done
+"$here/wait.sh" "$name"
 [ -e "$dir/model.safetensors" ] || { echo "train.sh: a task failed; see $dir.logs, and run the same command again" >&2; exit 75; }

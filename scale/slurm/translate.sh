@@ -20,7 +20,8 @@ done
 [ $# -eq 0 ] || shift
 case $out in *.gz) gz=.gz ;; *) gz= ;; esac
 mkdir -p "$out.shards"
-# All may fail here: the records tell which shards are done.
-sbatch --wait --array="1-$n" --requeue --open-mode=append --output="$out.shards/%a.log" "$@" \
-	"$here/task.sh" "${TFM:-$(command -v tfm)}" translate $flags -model "@$model" -shard "{#}/$n" -o "$out.shards/{}$gz" "$in" || true
+name=tfm-$(hostname)-$$
+sbatch --array="1-$n" --requeue --open-mode=append --output="$out.shards/%a.log" "$@" --job-name="$name" \
+	"$here/task.sh" "${TFM:-$(command -v tfm)}" translate $flags -model "@$model" -shard "{#}/$n" -o "$out.shards/{}$gz" "$in" || exit 75
+"$here/wait.sh" "$name"
 exec "$here/../join.sh" "$in" "$out" "$n"
