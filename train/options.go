@@ -191,12 +191,7 @@ func (o Options) Validate() error {
 	root := paper || schedule == ScheduleInverseSqrt
 	sgd, muon := o.Optimizer == OptimizerSGD, o.Optimizer == OptimizerMuon
 	_, noTokenizer := o.Tokenize.MarshalText()
-	for _, rule := range []struct {
-		broken   bool
-		name     string
-		found    any
-		expected string
-	}{
+	if err := firstBroken([]rule{
 		{o.Steps < 0, "steps", o.Steps, "0 or more"},
 		{o.Time < 0, "time", o.Time, "0 or more"},
 		{o.Patience < 0, "patience", o.Patience, "0 or more"},
@@ -246,10 +241,8 @@ func (o Options) Validate() error {
 		{o.Average > 1 && o.Dir == "", "average", o.Average, "below 2 without a folder of checkpoints"},
 		{o.Resume && o.Replace, "resume", o.Resume, "false with replace"},
 		{o.Resume && o.Dir == "", "resume", o.Resume, "false without a folder of checkpoints"},
-	} {
-		if rule.broken {
-			return &model.FieldError{Field: rule.name, Found: rule.found, Expected: rule.expected}
-		}
+	}); err != nil {
+		return err
 	}
 	if err := o.validateRounds(); err != nil {
 		return err
@@ -261,6 +254,24 @@ func (o Options) Validate() error {
 	var invalid *model.FieldError
 	if errors.As(search, &invalid) {
 		return &model.FieldError{Field: "search." + invalid.Field, Found: invalid.Found, Expected: invalid.Expected}
+	}
+	return nil
+}
+
+// rule is a rule for a field.
+type rule struct {
+	broken   bool
+	name     string
+	found    any
+	expected string
+}
+
+// firstBroken returns the error of the first rule that is broken, or nil.
+func firstBroken(rules []rule) error {
+	for _, r := range rules {
+		if r.broken {
+			return &model.FieldError{Field: r.name, Found: r.found, Expected: r.expected}
+		}
 	}
 	return nil
 }

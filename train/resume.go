@@ -37,12 +37,17 @@ func (r *run) begin() error {
 	return nil
 }
 
-// alloc allocates the memory of a step and a validation, and chooses how BLEU splits text.
-func (r *run) alloc() {
+// chooseTokenizer chooses how BLEU splits text, unless that is chosen.
+func (r *run) chooseTokenizer() {
 	if r.valid != nil && r.d.References != nil {
 		r.o.Tokenize = r.o.Tokenize.For(r.d.References)
 		r.valid.tokenize = r.o.Tokenize
 	}
+}
+
+// alloc allocates the memory of a step and a validation, and chooses how BLEU splits text.
+func (r *run) alloc() {
+	r.chooseTokenizer()
 	for range r.o.Accumulate {
 		r.batches = append(r.batches, r.loader.newBuffer())
 	}

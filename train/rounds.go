@@ -59,12 +59,7 @@ func (o Options) validateRounds() error {
 		return nil
 	}
 	steps, average := r.LocalSteps*r.Rounds, r.Outer == OuterAverage
-	for _, rule := range []struct {
-		broken   bool
-		name     string
-		found    any
-		expected string
-	}{
+	return firstBroken([]rule{
 		{r.Workers < 1 || r.Workers > 1024, "workers", r.Workers, "1 to 1024"},
 		{r.LocalSteps < 1 || r.LocalSteps > 1<<20, "local_steps", r.LocalSteps, "1 to 1048576"},
 		{r.Rounds < 1 || r.Rounds > 9999, "rounds", r.Rounds, "1 to 9999"},
@@ -79,12 +74,7 @@ func (o Options) validateRounds() error {
 		{o.EMA != 0, "ema", o.EMA, "0 in rounds"},
 		{o.BF16, "bf16", o.BF16, "false in rounds, whose bits must not depend on the processor"},
 		{o.Dir == "", "dir", o.Dir, "the folder of the rounds"},
-	} {
-		if rule.broken {
-			return &model.FieldError{Field: rule.name, Found: rule.found, Expected: rule.expected}
-		}
-	}
-	return nil
+	})
 }
 
 // roundDir returns the folder of the files of a round, from 1.
@@ -185,33 +175,34 @@ func Begin(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opt
 	if err := r.loader.survey(ctx, o.BatchTokens); err != nil {
 		return err
 	}
-	if r.valid != nil && r.d.References != nil {
-		r.o.Tokenize = r.o.Tokenize.For(r.d.References)
-	}
+	r.chooseTokenizer()
 	r.state.Data = r.loader.fingerprint
 	return r.writeRound(o.OuterPath(1), r.outerOptimizer().Moments())
 }
 
 // openRound prepares a run that begins with the file of a round.
-func openRound(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Options, round int, report func(Event)) (*run, *Checkpoint, error) {
-	r, err := newRun(t, p, d, o, report)
-	if err != nil {
+func openRound(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Options, round int, report func(Event)) (r *run, c *Checkpoint, err error) {
+	if r, err = newRun(t, p, d, o, report); err != nil {
 		return nil, nil, err
 	}
+	defer func() {
+		if err != nil {
+			r.loader.stop()
+		}
+	}()
 	if err := r.loader.survey(ctx, o.BatchTokens); err != nil {
-		return nil, nil, err
+		return r, nil, err
 	}
-	c, err := OpenPart(o.OuterPath(round))
+	c, err = OpenPart(o.OuterPath(round))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, IncompleteError{round, []string{o.OuterPath(round)}}
+		return r, nil, IncompleteError{round, []string{o.OuterPath(round)}}
 	}
 	if err != nil {
-		return nil, nil, err
+		return r, nil, err
 	}
 	if err := r.beginRound(c, round); err != nil {
 		c.Close()
-		r.loader.stop()
-		return nil, nil, fmt.Errorf("%s: %w", c.Path, err)
+		return r, nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
 	return r, c, nil
 }

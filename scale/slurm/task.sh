@@ -11,19 +11,23 @@ set -u
 on_node() {
 	copy=${TFM_TMP:-/tmp}/$(id -un)-$(stat -L -c %i-%s-%Y "$1")-$(basename "$1")
 	if [ ! -e "$copy" ]; then
-		sbcast -f "$1" "$copy.$SLURM_JOB_ID" || exit 75
+		sbcast -f "$1" "$copy.$SLURM_JOB_ID" || return 1
 		ln "$copy.$SLURM_JOB_ID" "$copy" 2>/dev/null # which another task may have made meanwhile
 		rm -f "$copy.$SLURM_JOB_ID"
 	fi
 	echo "$copy"
 }
+again() {
+	[ "${SLURM_RESTART_COUNT:-0}" -ge 10 ] || scontrol requeue "$SLURM_JOB_ID"
+	exit 75
+}
 last=${SLURM_ARRAY_TASK_MAX:-0}
 number=${SLURM_ARRAY_TASK_ID:-0} padded=$(printf "%0${#last}d" "${SLURM_ARRAY_TASK_ID:-0}")
-tfm=$(on_node "$1")
+tfm=$(on_node "$1") || again
 shift
 for argument; do
 	shift
-	case $argument in @*) argument=$(on_node "${argument#@}") ;; esac
+	case $argument in @*) argument=$(on_node "${argument#@}") || again ;; esac
 	set -- "$@" "$(printf %s "$argument" | sed "s,{#},$number,g; s,{},$padded,g")"
 done
 for attempt in 1 2 3; do
@@ -32,5 +36,4 @@ for attempt in 1 2 3; do
 	[ $status = 75 ] || exit $status
 	sleep 2
 done
-[ "${SLURM_RESTART_COUNT:-0}" -ge 10 ] || scontrol requeue "$SLURM_JOB_ID"
-exit 75
+again

@@ -40,7 +40,7 @@ def translate(rows, program, arguments):
         for answers, line in enumerate(process.stdout, 1):
             yield line.decode()
     except GeneratorExit:  # the rest is not wanted
-        process.kill()
+        return process.kill()
     feeder.join()
     if process.wait() or fed != [answers]:
         raise RuntimeError(f"tfm: exit code {process.returncode}, {answers} answers, rows: {fed}")

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"html"
@@ -639,10 +640,12 @@ func (t *textBuilder) line(id int) {
 // kept adds events whose text is kept as one span.
 func (t *textBuilder) kept(events []event) {
 	id := t.add(text.Range{Start: events[0].Start, End: events[len(events)-1].End}, false)
+	var first, last string // texts
 	if !events[0].hidden {
 		for _, e := range events {
-			if e.kind == textEvent {
+			if e.kind == textEvent && e.plain != "" {
 				t.text(e.plain)
+				first, last = cmp.Or(first, e.plain), e.plain
 			}
 		}
 	}
@@ -655,9 +658,7 @@ func (t *textBuilder) kept(events []event) {
 		it.plain = string(t.plain[s.Start:s.End]) // because other characters may follow
 		return
 	}
-	texts := slices.DeleteFunc(slices.Clone(events), func(e event) bool { return e.kind != textEvent || e.plain == "" })
-	if n := len(texts); s.Keep && n > 0 {
-		it.spaceBefore = isSpace(texts[0].plain[0])
-		it.spaceAfter = isSpace(texts[n-1].plain[len(texts[n-1].plain)-1])
+	if s.Keep {
+		it.spaceBefore, it.spaceAfter = isSpace(first[0]), isSpace(last[len(last)-1])
 	}
 }

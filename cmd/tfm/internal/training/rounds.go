@@ -30,7 +30,7 @@ func (r *Ready) Work(ctx context.Context, round, worker int) error {
 	start, loss := time.Now(), 0.0
 	r.watch = newWatch(r.Options, r.Config)
 	r.prefix = fmt.Sprintf("round %d, worker %d: ", round, worker)
-	log := roundLog{ready: r}
+	log := r.newLog()
 	err := train.Work(ctx, r.model, r.pool, r.corpus.Data, r.Options, round, worker, func(e train.Event) {
 		log.record(e)
 		loss = r.watch.losses.mean()
@@ -46,7 +46,7 @@ func (r *Ready) Work(ctx context.Context, round, worker int) error {
 
 // Merge merges a round, unless it is done, and writes the model file after the last one.
 func (r *Ready) Merge(ctx context.Context, round, quorum int) error {
-	log := roundLog{ready: r}
+	log := r.newLog()
 	if !train.MergeDone(r.Options, round) {
 		err := train.Merge(ctx, r.model, r.pool, r.corpus.Data, r.Options, round, quorum, log.record)
 		r.Progress.Clear()
@@ -67,7 +67,7 @@ func (r *Ready) Merge(ctx context.Context, round, quorum int) error {
 		if err != nil {
 			return Retried(err)
 		}
-		log.writer().End(runlog.End{Time: time.Now(), Reason: string(result.Reason), Step: result.Step, BestStep: result.Best.Step, Model: path})
+		log.w.End(runlog.End{Time: time.Now(), Reason: string(result.Reason), Step: result.Step, BestStep: result.Best.Step, Model: path})
 	}
 	log.save(r.Options.OuterLog(round + 1))
 	return nil
@@ -80,22 +80,21 @@ type roundLog struct {
 	w     *runlog.Writer
 }
 
-func (l *roundLog) writer() *runlog.Writer {
-	if l.w == nil {
-		l.w = runlog.NewWriter(&l.lines)
-	}
-	return l.w
+func (r *Ready) newLog() *roundLog {
+	l := &roundLog{ready: r}
+	l.w = runlog.NewWriter(&l.lines)
+	return l
 }
 
 // record prints and records an event.
 func (l *roundLog) record(e train.Event) {
 	l.ready.event(e)
-	e.Log(l.writer())
+	e.Log(l.w)
 }
 
 // save writes the log, if it has lines. That it cannot is no error, because the weights are there.
 func (l *roundLog) save(path string) {
-	if l.writer().Close(); l.lines.Len() == 0 {
+	if l.w.Close(); l.lines.Len() == 0 {
 		return
 	}
 	err := safetensors.WriteAtomic(path, func(to io.Writer) error {
