@@ -18,17 +18,19 @@ import (
 // The unit of work is a byte of text, which in any script is about a quarter of a token, times the
 // models that translate it.
 type scheduler struct {
-	maxWait time.Duration
-	maxRun  int // limit of the texts of a class that are translated at the same time
-	maxDocs int // limit of the documents in progress
+	maxWait     time.Duration
+	maxRun      int // limit of the texts of a class that are translated at the same time
+	maxRequests int // limit of the requests in progress
+	maxDocs     int // limit of the documents among them
 
-	mu      sync.Mutex
-	running [2]int // texts, by class
-	docs    int    // in progress
-	callers map[string]*caller
-	arrived int        // requests
-	virtual [2]float64 // work that a caller with texts all the time was served, by class
-	meter   meter
+	mu       sync.Mutex
+	running  [2]int // texts, by class
+	requests int    // in progress
+	docs     int    // of these
+	callers  map[string]*caller
+	arrived  int        // requests
+	virtual  [2]float64 // work that a caller with texts all the time was served, by class
+	meter    meter
 }
 
 // class is the class of a text.
@@ -63,20 +65,21 @@ type ticket struct {
 	granted chan struct{}
 }
 
-func newScheduler(maxWait time.Duration, maxRun, maxDocs int) *scheduler {
-	return &scheduler{maxWait: maxWait, maxRun: maxRun, maxDocs: maxDocs, callers: map[string]*caller{}}
+func newScheduler(maxWait time.Duration, maxRun, maxRequests, maxDocs int) *scheduler {
+	return &scheduler{maxWait: maxWait, maxRun: maxRun, maxRequests: maxRequests, maxDocs: maxDocs, callers: map[string]*caller{}}
 }
 
-// admit accepts a request of a caller, or refuses it if its texts would wait longer than maxWait.
-// Documents wait as long as they have to, but their number is limited. The request must end.
+// admit accepts a request of a caller, or refuses it if its texts would wait longer than maxWait or
+// too many requests wait. Documents wait as long as they have to, but their number is limited. The
+// request must end.
 func (s *scheduler) admit(name string, k class, work int) (*queued, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k == ofDocument && s.docs >= s.maxDocs {
 		return nil, &statusError{status: http.StatusServiceUnavailable, message: "Too many documents are being translated", retryAfter: s.maxWait}
 	}
-	if w := s.wait(name, work); k == interactive && w > s.maxWait {
-		return nil, &statusError{status: http.StatusServiceUnavailable, message: "Server is overloaded", retryAfter: w - s.maxWait + time.Second}
+	if w := s.wait(name, work); s.requests >= s.maxRequests || k == interactive && w > s.maxWait {
+		return nil, &statusError{status: http.StatusServiceUnavailable, message: "Server is overloaded", retryAfter: max(w-s.maxWait, 0) + time.Second}
 	}
 	c := s.callers[name]
 	if c == nil {
@@ -84,6 +87,7 @@ func (s *scheduler) admit(name string, k class, work int) (*queued, error) {
 		s.callers[name] = c
 	}
 	c.requests++
+	s.requests++
 	if k == interactive {
 		c.pending += work
 	} else {
@@ -113,6 +117,7 @@ func (s *scheduler) wait(name string, work int) time.Duration {
 func (q *queued) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.requests--
 	c := q.callers[q.name]
 	if c.requests--; c.requests == 0 {
 		delete(q.callers, q.name)

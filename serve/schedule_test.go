@@ -47,15 +47,15 @@ func enterAll(t *testing.T, s *scheduler, texts []textOf) (order []int) {
 
 func checkEmpty(t *testing.T, s *scheduler) {
 	t.Helper()
-	if len(s.callers) != 0 || s.running != [2]int{} || s.docs != 0 {
-		t.Errorf("found %d callers, %v texts and %d documents at the end, want none", len(s.callers), s.running, s.docs)
+	if len(s.callers) != 0 || s.running != [2]int{} || s.requests != 0 || s.docs != 0 {
+		t.Errorf("found %d callers, %v texts, %d requests and %d documents at the end, want none", len(s.callers), s.running, s.requests, s.docs)
 	}
 }
 
 // Callers share equally, and documents have room of their own.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScheduler(time.Second, 1, 10)
+		s := newScheduler(time.Second, 1, 10, 10)
 		order := enterAll(t, s, []textOf{
 			{"a", interactive, 10}, // runs at once
 			{"b", interactive, 30},
@@ -78,10 +78,11 @@ func TestOrder(t *testing.T) {
 }
 
 // A text whose context ends leaves the queue. A request that would wait too long is refused, but
-// not one of a caller that has few texts, and documents only by their number.
+// not one of a caller that has few texts, and documents only by their number. If too many requests
+// are in progress, all are refused.
 func TestRefuse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScheduler(time.Second, 1, 1)
+		s := newScheduler(time.Second, 1, 3, 1)
 		s.meter.speed = 100
 		first, err := s.admit("a", interactive, 100)
 		if err != nil {
@@ -117,6 +118,9 @@ func TestRefuse(t *testing.T) {
 		}
 		if _, err := s.admit("a", ofDocument, 1000); !errors.As(err, &refusal) || refusal.status != 503 {
 			t.Errorf("a second document: %v, want status 503", err)
+		}
+		if _, err := s.admit("b", interactive, 1); !errors.As(err, &refusal) || refusal.status != 503 || refusal.retryAfter != time.Second {
+			t.Errorf("a fourth request: %+v, want status 503 and another try after 1 s", err)
 		}
 		document.end()
 		cancel()

@@ -43,7 +43,7 @@ type Options struct {
 	MaxCharacters  int           // of a request, unless its key has another limit; 200,000
 	MaxTexts       int           // of a request; 1,000
 	MaxAlternates  int           // alternatives of a text; 16
-	MaxConnections int           // at the same time, of Serve; 4,096
+	MaxConnections int           // of Serve at a time; three quarters may have requests; 4,096
 
 	Log *slog.Logger // a line for each request, without texts, keys or addresses; nil for none
 }
@@ -93,7 +93,9 @@ func New(o Options) (*Server, error) {
 			return nil, fmt.Errorf("%s: found a file, expected a folder for suggestions", o.Suggestions)
 		}
 	}
-	s := &Server{options: o, times: defaultTimes, schedule: newScheduler(o.MaxWait, maxRunning, maxDocuments)}
+	s := &Server{options: o, times: defaultTimes}
+	// The other connections are for refusals, which would wait to be accepted otherwise.
+	s.schedule = newScheduler(o.MaxWait, maxRunning, max(o.MaxConnections*3/4, 1), maxDocuments)
 	if err := s.Reload(); err != nil {
 		return nil, err
 	}

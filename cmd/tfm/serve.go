@@ -43,7 +43,7 @@ func serveCommand(f *cli.Flags) cli.Action {
 	f.DurationVar(&o.MaxWait, "max-wait", "refuse requests that would wait longer")
 	f.IntVar(&o.MaxCharacters, "max-characters", 200_000, "limit of the characters of a request, unless its key has another").Range(1, 1<<24)
 	f.IntVar(&o.MaxTexts, "max-texts", 1000, "limit of the texts of a request").Range(1, 1<<16)
-	f.IntVar(&o.MaxConnections, "max-connections", 4096, "limit of the connections").Range(1, 1<<20)
+	f.IntVar(&o.MaxConnections, "max-connections", 4096, "limit of the connections; requests in progress are limited to three quarters of it").Range(1, 1<<20)
 	f.IntVar(&c.maxFile, "max-file", 16, "limit of a document in MB").Range(1, math.MaxInt32>>20)
 	f.Group("Machine")
 	c.model.Int8Flag(f)

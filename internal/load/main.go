@@ -3,7 +3,8 @@
 //	load -url http://127.0.0.1:5000 -source en -target de -src lines.en -want lines.de -clients 16
 //
 // Each client sends one request after another, of lines of -src that follow each other, joined by
-// line breaks, and waits as long as a refusal asks. It prints requests a second, times of answers
+// line breaks, and waits as long as a refusal asks; with -rate requests are sent at random times,
+// whether or not others are answered. It prints requests a second, times of answers
 // and the number of answers of each status; answers that differ from the same lines of -want make
 // it fail.
 package main
@@ -65,7 +66,7 @@ func main() {
 	flag.IntVar(&l.maxWords, "max-words", 1, "most of these; drawn for each request")
 	flag.Float64Var(&l.canceled, "cancel", 0, "share of requests that the client gives up within a second")
 	flag.Float64Var(&l.slow, "slow", 0, "share of answers that are read a byte a millisecond")
-	flag.Float64Var(&l.rate, "rate", 0, "requests a second, whether or not others are answered; 0 sends one after another")
+	flag.Float64Var(&l.rate, "rate", 0, "requests a second, whether or not others are answered, instead of -clients")
 	flag.Parse()
 	l.src = readLines(*src)
 	if *want != "" {
@@ -82,26 +83,32 @@ func main() {
 	}
 	start := time.Now()
 	var running sync.WaitGroup
-	for i := range *clients {
-		running.Go(func() {
-			r := rand.New(rand.NewPCG(1, uint64(i)))
-			for ctx.Err() == nil && (*requests == 0 || l.sent.Add(1) <= *requests) {
-				if l.rate > 0 { // each client has its share of the rate, at random times
-					select {
-					case <-time.After(time.Duration(r.ExpFloat64() * float64(*clients) / l.rate * float64(time.Second))):
-					case <-ctx.Done():
-						return
+	more := func() bool {
+		return ctx.Err() == nil && (*requests == 0 || l.sent.Add(1) <= *requests)
+	}
+	pause := func(d time.Duration) {
+		select {
+		case <-time.After(d):
+		case <-ctx.Done():
+		}
+	}
+	if l.rate > 0 { // at random times, as independent clients send them; late ones are caught up
+		r, at := rand.New(rand.NewPCG(2, 0)), 0.0
+		for n := uint64(0); more(); n++ {
+			running.Go(func() { l.request(rand.New(rand.NewPCG(1, n))) })
+			at += r.ExpFloat64() / l.rate
+			pause(time.Until(start.Add(time.Duration(at * float64(time.Second)))))
+		}
+	} else {
+		for i := range *clients {
+			running.Go(func() {
+				for r := rand.New(rand.NewPCG(1, uint64(i))); more(); {
+					if retryAfter := l.request(r); retryAfter > 0 {
+						pause(retryAfter)
 					}
 				}
-				retryAfter := l.request(r)
-				if l.rate == 0 && retryAfter > 0 {
-					select {
-					case <-time.After(retryAfter):
-					case <-ctx.Done():
-					}
-				}
-			}
-		})
+			})
+		}
 	}
 	running.Wait()
 	l.print(time.Since(start))
