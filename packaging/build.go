@@ -10,6 +10,8 @@ import (
 	"time"
 )
 
+const maxBinary = 15_000_000 // bytes, on Linux; others cannot be stripped as far
+
 // build returns the binary of each target. It sets the manual pages and completions, which a binary
 // for this machine prints.
 func (r *release) build() (map[target][]byte, error) {
@@ -26,7 +28,12 @@ func (r *release) build() (map[target][]byte, error) {
 	stamp := fmt.Sprintf("-s -w -funcalign=16 -X '%s/cmd/%s/internal/release.stamp=v%s %s %s'", strings.TrimSpace(module), name, r.version, r.commit, r.date.Format(time.DateOnly))
 	build := func(t target, path string) error {
 		// Package serve speaks HTTP/1.1 only, so that HTTP/2 can stay out of the binary.
-		c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags=nethttpomithttp2", "-ldflags="+stamp, "-o", path, "./cmd/"+name)
+		args := []string{"build", "-trimpath", "-buildvcs=false", "-tags=nethttpomithttp2", "-ldflags=" + stamp}
+		// Without inlining what has no long loops is smaller.
+		for _, p := range []string{"cmd/...", "report", "model/convert", "text/document"} {
+			args = append(args, "-gcflags="+strings.TrimSpace(module)+"/"+p+"=-l")
+		}
+		c := exec.Command("go", append(args, "-o", path, "./cmd/"+name)...)
 		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0")
 		c.Stderr = os.Stderr
 		if err := c.Run(); err != nil {
@@ -42,6 +49,9 @@ func (r *release) build() (map[target][]byte, error) {
 		}
 		if binaries[t], err = os.ReadFile(path); err != nil {
 			return nil, err
+		}
+		if n := len(binaries[t]); t.os == "linux" && n > maxBinary {
+			return nil, fmt.Errorf("the binary for %s and %s has %d bytes, expected at most %d", t.os, t.arch, n, maxBinary)
 		}
 	}
 	own := filepath.Join(dir, "own.exe")
