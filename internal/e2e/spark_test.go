@@ -63,6 +63,10 @@ func TestScaleSpark(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Error("other translations than a pipe")
 	}
+	cut := write(t, "cut.json", strings.TrimSuffix(in.String(), "}\n"))
+	if o := run("translate.py", program(), m, cut, filepath.Join(dir, "cut.json")); o.code == 0 {
+		t.Error("the table ends within a row, and there is no error")
+	}
 
 	plan := []string{"-workers", "2", "-local-steps", "4", "-rounds", "2"}
 	rounds, once := planToy(t, plan...), planToy(t, plan...)

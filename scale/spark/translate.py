@@ -52,7 +52,7 @@ if __name__ == "__main__":
     for file in program, model:
         spark.sparkContext.addFile(file)
     flags += ["-model", "@" + os.path.basename(model), "-threads", spark.conf.get("spark.task.cpus", "1")]
-    table = spark.read.json(source) if source.endswith(".json") else spark.read.parquet(source)
+    table = spark.read.json(source, mode="FAILFAST") if source.endswith(".json") else spark.read.parquet(source)
     rows = table.fillna("", ["text"]).select(functions.to_json(functions.struct("*"))).rdd.map(lambda row: row[0])
     answers = rows.mapPartitions(lambda part: translate(part, "@" + os.path.basename(program), flags))
     schema = StructType(table.schema.fields).add("translation", "string").add("truncated", "boolean")
