@@ -173,10 +173,12 @@ func TestBrokenInputs(t *testing.T) {
 	mustFail(t, runTFM(t, b.String()[:b.Len()-9], translate...), 75, "standard input")
 	mustFail(t, runTFM(t, "the cat\nthe dog", append(translate, "-expect", "3")...), 75, "found 2 lines, expected 3")
 	mustFail(t, runTFM(t, "", append(translate, filepath.Join(dir, "missing"))...), 1, "missing")
+	mustFail(t, runTFM(t, "", translate...), 75, "standard input is empty", "-expect 0")
 	if read(t, out) != "old" {
 		t.Errorf("the output is %q", read(t, out))
 	}
 	onlyFiles(t, dir, "out")
+	mustRun(t, "", append(translate, "-expect", "0")...)
 	mustRun(t, "the cat\nthe dog", append(translate, "-expect", "2")...)
 	if d := readDone(t, out); d.LinesIn != 2 || d.LinesOut != 2 || strings.Count(read(t, out), "\n") != 2 {
 		t.Errorf("%+v of %q", d, read(t, out))

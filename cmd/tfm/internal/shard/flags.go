@@ -22,7 +22,7 @@ type Flags struct {
 func DeclareFlags(f *cli.Flags) *Flags {
 	s := new(Flags)
 	f.StringVar(&s.part, "shard", "", "translate part `I/N` of the file: the lines that begin in the I-th of N equal ranges of bytes")
-	f.IntVar(&s.Expect, "expect", 0, "number of lines of the input; another number is an error, and nothing is written; 0 is any").Range(0, math.MaxInt)
+	f.IntVar(&s.Expect, "expect", -1, "number of lines of the input; another number is an error, and nothing is written").Range(0, math.MaxInt).Default("any but an empty stream")
 	f.BoolVar(&s.Verify, "verify", false, "compare the SHA-256 of all files with OUT.done, not only size and time")
 	f.BoolVar(&s.AnyBits, "any-bits", false, "write with -o also on a processor whose translations differ from those of others")
 	return s

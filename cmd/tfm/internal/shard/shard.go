@@ -25,7 +25,7 @@ type Shard struct {
 	Files   []string          // the other files that the output depends on
 	Options map[string]string // flags that it depends on
 	Verify  bool              // compare hashes to find out whether it is done
-	Expect  int               // lines of the inputs; 0 is any
+	Expect  int               // lines of the inputs; -1 is any
 
 	record  record
 	streams map[string]hash.Hash // of what was read of inputs that can be read once
@@ -121,17 +121,22 @@ func (s *Shard) Write(version string, translate func(w io.Writer) (Counts, error
 	return err
 }
 
+var emptySHA256 = fmt.Sprintf("%x", sha256.Sum256(nil))
+
 // finish completes the record's inputs, which must be as they were and have the lines expected.
 func (s *Shard) finish() error {
-	if n := s.record.LinesIn; s.Expect > 0 && n != s.Expect {
+	if n := s.record.LinesIn; s.Expect >= 0 && n != s.Expect {
 		return cli.RetryError{Err: fmt.Errorf("found %d lines, expected %d as -expect says", n, s.Expect)}
 	}
-	for _, list := range [][]file{s.record.Inputs, s.record.Files} {
+	for kind, list := range [][]file{s.record.Inputs, s.record.Files} {
 		for i := range list {
 			d := &list[i]
 			if isStream(d.Path) {
 				if sum := s.streams[d.Path]; sum != nil {
 					d.SHA256 = hex.EncodeToString(sum.Sum(nil))
+				}
+				if kind == 0 && s.Expect < 0 && d.SHA256 == emptySHA256 {
+					return cli.RetryError{Err: fmt.Errorf("%s is empty, as after a download that failed; -expect 0 allows it", text.InputName(d.Path))}
 				}
 				continue
 			}
