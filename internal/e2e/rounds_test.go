@@ -21,6 +21,14 @@ func planToy(t *testing.T, more ...string) (dir string) {
 	return dir
 }
 
+// What tfm train says about a run as a whole is not said about a worker's part.
+func TestRoundsAreNoRuns(t *testing.T) {
+	o := mustRun(t, "", "train", "-plan", planToy(t, "-workers", "1", "-local-steps", "310", "-rounds", "1", "-lr", "1e-9", "-warmup", "1"))
+	if strings.Contains(o.stderr, "warning") || strings.Contains(o.stderr, "estimate") {
+		t.Errorf("about 310 steps with a rate of 1e-9:\n%s", o.stderr)
+	}
+}
+
 // Workers that run in any order, die, and are repeated on other threads, make the same model as
 // train -plan.
 func TestRoundsAreTrainPlan(t *testing.T) {

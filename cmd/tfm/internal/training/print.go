@@ -120,6 +120,9 @@ func products() string {
 // printEvent prints an event of the training, and what the watch says about it.
 func (j *Job) printEvent(e train.Event) {
 	messages := j.watch.observe(e)
+	if j.Options.Rounds.Workers > 0 {
+		messages = nil // they are about whole runs, not parts
+	}
 	p := j.Progress
 	switch e.Kind {
 	case train.Started:
