@@ -6,8 +6,8 @@
 #
 # IN is a plain file. OUT has a line for each of its lines, and is gzipped if its name ends in .gz.
 # OUT.shards has the shards, and joblog, a line an attempt. The same command again translates only
-# what is missing or has changed. Each machine needs tfm; it gets the model and IN, by paths from
-# its login folder, and returns the shards. So paths are relative with --sshlogin.
+# what is missing or has changed. Each machine needs tfm and rsync; it gets the model and IN, by
+# paths from its login folder, and returns the shards. So paths are relative with --sshlogin.
 set -eu
 [ $# -ge 4 ] || { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 model=$1 in=$2 out=$3 n=$4 flags= copy=

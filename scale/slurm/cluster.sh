@@ -18,7 +18,7 @@ if [ "$1" = stop ]; then
 	exit 0
 fi
 
-pgrep -x munged >/dev/null || { mkdir -p /run/munge && chown munge: /run/munge && runuser -u munge -- munged; }
+munge -n >/dev/null 2>&1 || { mkdir -p /run/munge && chown munge: /run/munge && runuser -u munge -- munged; }
 mkdir -p "$dir/state" "$dir/n1" "$dir/n2"
 cat >"$dir/slurm.conf" <<END
 ClusterName=try
