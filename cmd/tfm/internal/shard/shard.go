@@ -121,6 +121,7 @@ func (s *Shard) Write(version string, translate func(w io.Writer) (Counts, error
 	return err
 }
 
+// emptySHA256 is that of a stream without bytes.
 var emptySHA256 = fmt.Sprintf("%x", sha256.Sum256(nil))
 
 // finish completes the record's inputs, which must be as they were and have the lines expected.
