@@ -130,6 +130,7 @@ func FuzzText(f *testing.F) {
 	for i, text := range []string{"the red dog runs. a cat sleeps.", "<p>a <b>dog</b> &amp;", "a\r\n\nb\u2028c", "\u202e👩‍👩‍👧 <x", "1 2", "<!--", "]]>", "\x00\ufffd\ufeff"} {
 		f.Add(uint8(i), text, "ein", uint8(i))
 	}
+	f.Add(uint8(0), "a", strings.Repeat("€", 15), uint8(1)) // more tokens than a translation has
 	interfaces := []struct {
 		path, name, rest string
 		alternatives     bool

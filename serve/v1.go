@@ -219,7 +219,7 @@ func next(ctx context.Context, d direction, q translate.Request, n int) (list []
 	}
 	results, err = d.Do(ctx, q)
 	for _, r := range results {
-		if s := r.Best(); !slices.Contains(list, s) {
+		if s := r.Best(); r.Err == nil && !slices.Contains(list, s) {
 			list = append(list, s)
 		}
 	}

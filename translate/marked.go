@@ -3,6 +3,7 @@ package translate
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,6 +32,9 @@ func (t *Translator) Marked(ctx context.Context, r Request, texts []markup.Text)
 	}
 	out := make([]markup.Text, len(texts))
 	for i := range translated {
+		if err := translated[i].Err; err != nil {
+			return nil, fmt.Errorf("%.60q: %w", texts[i].Plain, err)
+		}
 		out[i] = translated[i].placed(0)
 	}
 	return out, nil
@@ -205,6 +209,7 @@ func (t *Translator) doMarkup(ctx context.Context, r Request) ([]Result, error) 
 		marked = marked[len(d.Texts):]
 		for _, one := range of {
 			results[i].SourceTokens += one.SourceTokens
+			results[i].Err = cmp.Or(results[i].Err, one.Err)
 			results[i].TruncatedTo = max(results[i].TruncatedTo, one.TruncatedTo)
 		}
 		for k := range max(r.Decode.NBest, 1) {

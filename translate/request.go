@@ -3,6 +3,8 @@ package translate
 import (
 	"cmp"
 	"context"
+	"errors"
+	"math"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -111,8 +113,13 @@ type Result struct {
 	// neither tokens nor attention.
 	Sentences []Sentence
 
-	Err error // of Request.Markup: why the text has no translation
+	// Err is why the text has no translation although it is not blank: Request.Markup does not
+	// accept it, or no hypothesis of it, or of one of its sentences, is possible. Translations
+	// then are empty, or have a Score of -Inf.
+	Err error
 }
+
+var errNoTranslation = errors.New("no translation: the prefix, the glossary or another limit allows none, or the model's scores are not finite")
 
 // Truncated reports whether the text exceeded the source limit; see TruncatedTo.
 func (r Result) Truncated() bool { return r.TruncatedTo > 0 }
@@ -304,6 +311,9 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	}
 	for i, list := range lists {
 		result := &results[indices[i]]
+		if math.IsInf(list[0].Score, -1) {
+			result.Err = errNoTranslation
+		}
 		for _, h := range list {
 			tr := t.translation(h, r.Tokens || r.Attention || r.isKept(indices[i]))
 			if r.Attention {

@@ -204,6 +204,7 @@ func (r *Result) join(s string, offset int) {
 		b.WriteString(gap)
 		joined.add(&b, sentence)
 		r.SourceTokens += sentence.SourceTokens
+		r.Err = cmp.Or(r.Err, sentence.Err)
 		before, end = best, sentence.Source.End
 	}
 	b.WriteString(s[end:])

@@ -18,6 +18,8 @@ import (
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
+	"tfm/text/markup"
+	"tfm/text/split"
 	"tfm/text/vocab"
 	"tfm/translate"
 )
@@ -113,6 +115,30 @@ func TestDo(t *testing.T) {
 	}
 	if truncated == 0 {
 		t.Error("no text was truncated")
+	}
+}
+
+// A text with a sentence that the constraints leave without a translation has an Err: here because
+// a character of four bytes does not fit.
+func TestNoTranslation(t *testing.T) {
+	tr := open(t, translate.Options{})
+	for _, of := range []translate.Request{
+		{Prefix: "🙂🙂"},
+		{Prefix: "🙂🙂", Split: &split.Options{}},
+		{Prefix: "🙂🙂", Markup: markup.ReadHTML},
+	} {
+		of.Texts = []string{"the red dog. the black cat.", ""}
+		of.Decode = tr.DefaultOptions()
+		of.Decode.MaxTokens = 2
+		results, err := tr.Do(context.Background(), of)
+		if err != nil || results[0].Err == nil || results[1].Err != nil {
+			t.Errorf("results %+v, error %v", results, err)
+		}
+		if of.Markup == nil {
+			if _, err := tr.Marked(context.Background(), of, []markup.Text{{Plain: "the red dog."}}); err == nil || !strings.HasPrefix(err.Error(), `"the red dog.": no translation: `) {
+				t.Errorf("error %v", err)
+			}
+		}
 	}
 }
 

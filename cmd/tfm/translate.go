@@ -381,7 +381,7 @@ func (a *answerWriter) add(w io.Writer, l *translate.Line) {
 			a.warnings.Add(l.Warning(filter.SeveralSentences, "%d sentences, translated as one because of -%s", n, a.oneSentence))
 		}
 	}
-	err = cmp.Or(err, filter.Failure(&l.Result))
+	err = cmp.Or(err, l.Err)
 	if err != nil {
 		warning := l.Warning(filter.FailedLine, "%v", err)
 		err = errors.New(warning.Message)

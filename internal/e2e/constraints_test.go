@@ -125,7 +125,7 @@ func TestTranslateReportsMissingEnds(t *testing.T) {
 		// A character of four bytes does not fit.
 		o := runTFM(t, line, append(args, "2", "-prefix", "🙂🙂", flag)...)
 		mustFail(t, o, 1, "1 of 1 line not translated")
-		if !strings.Contains(o.stderr, "tfm: standard input:1: no translation: the flags allow none") || flag == "-json" != strings.Contains(o.stdout, `"error":`) {
+		if !strings.Contains(o.stderr, "tfm: standard input:1: no translation: the prefix, the glossary or another limit allows none") || flag == "-json" != strings.Contains(o.stdout, `"error":`) {
 			t.Errorf("%s: %q, %q", flag, o.stdout, o.stderr)
 		}
 	}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Starts a Slurm cluster of two nodes on this machine, to try the scripts of this folder, and stops it:
 #
-#   cluster.sh start DIR      then: export SLURM_CONF=DIR/slurm.conf
+#   cluster.sh start DIR      prints the 'export SLURM_CONF=…' that the scripts need
 #   cluster.sh stop DIR
 #
 # DIR holds its settings, logs and state. It needs root and Debian's packages slurmctld, slurmd,
@@ -51,7 +51,7 @@ slurmctld -f "$SLURM_CONF"
 slurmd -f "$SLURM_CONF" -N n1
 slurmd -f "$SLURM_CONF" -N n2
 for _ in $(seq 60); do
-	[ "$(sinfo -h -t idle -o %D 2>/dev/null)" != 2 ] || exit 0
+	[ "$(sinfo -h -t idle -o %D 2>/dev/null)" != 2 ] || { echo "ready; now: export SLURM_CONF=$SLURM_CONF"; exit 0; }
 	sleep 0.5
 done
 sinfo >&2

@@ -47,7 +47,7 @@ func Stream(ctx context.Context, out io.Writer, t *translate.Translator, lines i
 			o.Warn(warning)
 		}
 		n++
-		if err := Failure(&results[0]); err != nil {
+		if err := results[0].Err; err != nil {
 			without++
 			o.Warn(l.Warning(FailedLine, "%v", err))
 		}
