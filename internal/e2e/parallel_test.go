@@ -61,7 +61,7 @@ func TestScaleParallel(t *testing.T) {
 	}
 }
 
-// scale/parallel/train.sh makes what train -plan makes.
+// scale/parallel/train.sh makes what train -plan makes, by logins that begin in another folder.
 func TestScaleParallelRounds(t *testing.T) {
 	if _, err := exec.LookPath("parallel"); err != nil {
 		t.Skip("optional: needs GNU parallel (apt-get install parallel)")
@@ -73,7 +73,12 @@ func TestScaleParallelRounds(t *testing.T) {
 	plan := []string{"-workers", "3", "-local-steps", "4", "-rounds", "2"}
 	want, dir, bin := planToy(t, plan...), planToy(t, plan...), binFolder(t)
 	mustRun(t, "", "train", "-plan", want)
-	c := exec.Command(script, dir, "--jobs", "2", "--will-cite")
+	ssh := filepath.Join(bin, "ssh")
+	if err := os.WriteFile(ssh, []byte("#!/bin/sh\ncd /\nwhile [ \"$1\" != there ]; do shift; done\nshift\n[ \"$1\" != -- ] || shift\nexec sh -c \"$*\"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(script, filepath.Base(dir), "--ssh", ssh, "--sshlogin", "2/there", "--will-cite")
+	c.Dir = filepath.Dir(dir)
 	c.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+bin)
 	if o := finish(t, c); o.code != 0 {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)

@@ -40,7 +40,7 @@ func TestScaleSpark(t *testing.T) {
 		fmt.Fprintf(&in, "{\"id\":%d,\"text\":%s}\n", i, text)
 	}
 	flaky := write(t, "flaky", fmt.Sprintf("#!/bin/sh\nif mkdir %s/tried 2>/dev/null; then head -n 3; exit 0; fi\nexec %s \"$@\"\n", dir, program()))
-	table, out := write(t, "in.json", in.String()), filepath.Join(dir, "out.json")
+	table, out := write(t, "in.jsonl", in.String()), filepath.Join(dir, "out.json")
 	sampled := []string{"-sample", "-key", "id", "-seed", "7"}
 	if o := run("translate.py", append([]string{flaky, m, table, out}, sampled...)...); o.code != 0 {
 		t.Fatalf("translate.py: exit code %d\n%s", o.code, o.stderr)

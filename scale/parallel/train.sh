@@ -9,7 +9,7 @@
 # at once. At the end DIR/model.safetensors is the model.
 set -eu
 [ $# -ge 1 ] || { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-dir=$1
+dir=$(cd "$1" && pwd) # because ssh begins in the home folder
 shift
 setting() { sed -n "s/^$1 = //p" "$dir/plan.conf"; }
 workers=$(setting workers) rounds=$(setting rounds)

@@ -2,13 +2,15 @@
 
   spark-submit --conf spark.task.cpus=16 train.py TFM DIR
 
-DIR is the folder of the plan, which all machines see under this path, as they do the corpora; TFM
-is copied to each executor. Spark repeats a task that fails, and with spark.speculation copies late
-ones. Run again after a failure, it makes what is missing. DIR/model.safetensors is the model.
+DIR is the folder of the plan, which all machines see under this path, as they do the corpora; TFM,
+a path or a name on the PATH, is copied to each executor. Spark repeats a task that fails, and with
+spark.speculation copies late ones. Run again after a failure, it makes what is missing.
+DIR/model.safetensors is the model.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -29,7 +31,7 @@ def run(program, *arguments):
 
 if __name__ == "__main__":
     tfm, directory = sys.argv[1:]
-    directory = os.path.abspath(directory)
+    tfm, directory = shutil.which(tfm) or tfm, os.path.abspath(directory)
     plan = dict(re.findall(r"^([\w-]+) = (\d+)$", open(f"{directory}/plan.conf").read(), re.M))
     workers = int(plan["workers"])
     spark = SparkContext.getOrCreate()

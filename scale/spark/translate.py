@@ -2,13 +2,14 @@
 
   spark-submit --conf spark.task.cpus=2 translate.py TFM MODEL IN OUT [flag of tfm translate]...
 
-IN has a column text and is read as Parquet, or as JSON lines if its name ends in .json; OUT gets
-its columns and translation. Program and model are copied to each executor. A task fails, and is run
+IN has a column text and is read as Parquet, or as JSON lines if its name ends so; OUT gets its
+columns and translation. Program, a path or a name on the PATH, and model are copied to each executor. A task fails, and is run
 again, unless the program ends with 0 and has answered every row of its partition. -sample needs a
 column of IN as -key, because a shuffle changes the places of rows.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -33,7 +34,6 @@ def translate(rows, program, arguments):
         except Exception as e:
             fed.append(e)
             process.kill()
-
     (feeder := threading.Thread(target=feed)).start()
     answers = 0
     try:
@@ -48,13 +48,13 @@ def translate(rows, program, arguments):
 
 if __name__ == "__main__":
     program, model, source, target, *flags = sys.argv[1:]
+    program, json = shutil.which(program) or program, (".json", ".jsonl", ".json.gz", ".jsonl.gz")
     spark = SparkSession.builder.getOrCreate()
     for file in program, model:
         spark.sparkContext.addFile(file)
     flags += ["-model", "@" + os.path.basename(model), "-threads", spark.conf.get("spark.task.cpus", "1")]
-    table = spark.read.json(source, mode="FAILFAST") if source.endswith(".json") else spark.read.parquet(source)
+    table = spark.read.json(source, mode="FAILFAST") if source.endswith(json) else spark.read.parquet(source)
     rows = table.fillna("", ["text"]).select(functions.to_json(functions.struct("*"))).rdd.map(lambda row: row[0])
     answers = rows.mapPartitions(lambda part: translate(part, "@" + os.path.basename(program), flags))
     schema = StructType(table.schema.fields).add("translation", "string").add("truncated", "boolean")
-    write = spark.read.schema(schema).json(answers).write
-    (write.json if target.endswith(".json") else write.parquet)(target)
+    spark.read.schema(schema).json(answers).write.save(target, "json" if target.endswith(json) else "parquet")
