@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -23,8 +24,16 @@ type Pair struct {
 }
 
 // Files are the paths of a corpus: of two files, in which line n of Target is the translation of
-// line n of Source, or of one TSV file, whose lines are source, tab, target. Then Target is empty.
-type Files struct{ Source, Target string }
+// line n of Source, or of one file. Then Target is empty, and the file is TSV, whose lines are
+// source, tab, target, or a translation memory (TMX), whose units are read as such lines.
+type Files struct {
+	Source, Target string
+
+	// Of a translation memory: its languages, BCP 47 tags, which it needs if it has more than
+	// two, and, if not nil, the number of units without text in both, set by each reading.
+	SrcLang, TgtLang string
+	OneSided         *int
+}
 
 // Paths returns the one or two files.
 func (f Files) Paths() []string {
@@ -45,7 +54,9 @@ func (f Files) Pairs() iter.Seq2[Pair, error] {
 }
 
 // Pairs reads the pairs of two files, as Files.Pairs does.
-func Pairs(source, target string) iter.Seq2[Pair, error] { return Files{source, target}.Pairs() }
+func Pairs(source, target string) iter.Seq2[Pair, error] {
+	return Files{Source: source, Target: target}.Pairs()
+}
 
 // Views is Pairs without copying: the strings of a pair are valid until the next one is read.
 func (f Files) Views() iter.Seq2[Pair, error] { return sequence(f.Open, (*PairReader).Next) }
@@ -124,6 +135,7 @@ type lineReader struct {
 	offset int64 // bytes of text read
 
 	file     *os.File      // nil if the caller opened it
+	tmx      *Files        // of a translation memory, else nil
 	gz       *gzip.Reader  // nil for plain text
 	gzSource *bufio.Reader // input of gz
 }
@@ -271,11 +283,19 @@ func (l *lineReader) next() ([]byte, error) {
 	case err == io.ErrUnexpectedEOF:
 		return nil, fmt.Errorf("%s:%d: truncated gzip file: %w", l.name, l.line, err)
 	case err != nil:
-		return nil, fmt.Errorf("%s:%d: %w", l.name, l.line, err)
+		return nil, l.failed(err)
 	case !utf8.Valid(line):
 		return nil, fmt.Errorf("%s:%d: invalid UTF-8 at byte %d, expected text in UTF-8%s", l.name, l.line, 1+validPrefix(line), l.encodingHint(line))
 	}
 	return line, nil
+}
+
+// failed returns the error of the current line, whose text cannot be read.
+func (l *lineReader) failed(err error) error {
+	if errors.As(err, new(tmxError)) {
+		return err
+	}
+	return fmt.Errorf("%s:%d: %w", l.name, l.line, err)
 }
 
 // encodingHint guesses the encoding of the current line, which is invalid UTF-8, and returns the

@@ -218,10 +218,10 @@ func TestPairs(t *testing.T) {
 	src := write(t, "src", "\uFEFFa\r\n\nc")
 	tgt := write(t, "tgt.gz", gzipped("A\nB\nC\n"))
 	want := []Pair{{"a", "A", 1}, {"", "B", 2}, {"c", "C", 3}}
-	if got, err := collect(Files{src, tgt}.Pairs()); err != nil || !slices.Equal(got, want) {
+	if got, err := collect(Files{Source: src, Target: tgt}.Pairs()); err != nil || !slices.Equal(got, want) {
 		t.Errorf("pairs %v, error %v; want %v", got, err, want)
 	}
-	for p, err := range (Files{src, tgt}.Pairs()) { // stopping early is allowed
+	for p, err := range (Files{Source: src, Target: tgt}.Pairs()) { // stopping early is allowed
 		if err != nil || p != want[0] {
 			t.Errorf("first pair %v, error %v; want %v", p, err, want[0])
 		}
@@ -232,26 +232,26 @@ func TestPairs(t *testing.T) {
 func TestPairsErrors(t *testing.T) {
 	three, five := write(t, "three", "1\n2\n3\n"), write(t, "five", "1\n2\n3\n4\n5")
 	empty, bad := write(t, "empty", ""), write(t, "bad", "1\n2\n3\n4\n\xff\n")
-	got, err := collect(Files{three, five}.Pairs())
+	got, err := collect(Files{Source: three, Target: five}.Pairs())
 	wantError(t, err, three+" has 3", five+" has 5")
 	if len(got) != 3 {
 		t.Errorf("%d pairs of files of 3 and 5 lines, want 3", len(got))
 	}
-	_, err = collect(Files{five, three}.Pairs())
+	_, err = collect(Files{Source: five, Target: three}.Pairs())
 	wantError(t, err, three+" has 3", five+" has 5")
-	_, err = collect(Files{three, empty}.Pairs())
+	_, err = collect(Files{Source: three, Target: empty}.Pairs())
 	wantError(t, err, three+" has 3", empty+" has 0")
-	_, err = collect(Files{empty, empty}.Pairs())
+	_, err = collect(Files{Source: empty, Target: empty}.Pairs())
 	wantError(t, err, "empty corpus", empty)
-	_, err = collect(Files{five, bad}.Pairs())
+	_, err = collect(Files{Source: five, Target: bad}.Pairs())
 	wantError(t, err, bad+":5: invalid UTF-8 at byte 1")
-	_, err = collect(Files{bad, five}.Pairs())
+	_, err = collect(Files{Source: bad, Target: five}.Pairs())
 	wantError(t, err, bad+":5: invalid UTF-8 at byte 1")
-	_, err = collect(Files{three, bad}.Pairs()) // after the end of the shorter file
+	_, err = collect(Files{Source: three, Target: bad}.Pairs()) // after the end of the shorter file
 	wantError(t, err, bad+":5: invalid UTF-8 at byte 1")
-	_, err = collect(Files{three, three + "x"}.Pairs())
+	_, err = collect(Files{Source: three, Target: three + "x"}.Pairs())
 	wantError(t, err, three+"x")
-	_, err = collect(Files{three + "x", three}.Pairs())
+	_, err = collect(Files{Source: three + "x", Target: three}.Pairs())
 	wantError(t, err, three+"x")
 }
 

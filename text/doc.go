@@ -2,6 +2,7 @@
 // only the standard library.
 //
 //	corpus.go       lines and sentence pairs from two files, one TSV file, or gzip
+//	tmx.go          the pairs of a translation memory
 //	pair_reader.go  pairs one at a time, without allocating, with seeking
 //	pair_repair.go  pairs with faults, for cleaning a corpus
 //	line.go         lines for a filter, repaired where they are invalid
@@ -19,7 +20,9 @@
 //   - source, target: the language that a model reads and the one that it writes; src and tgt in
 //     names
 //   - pair: a source sentence and its translation
-//   - corpus: the pairs of a TSV file, or of two files in which equal line numbers make a pair
+//   - corpus: the pairs of a TSV file or a translation memory, or of two files in which equal line
+//     numbers make a pair
+//   - unit: of a translation memory, a text in two languages or more
 //   - vocabulary: the pieces of one side of a model
 //   - piece: an entry of a vocabulary, a byte string with an id
 //   - id: the number of a piece

@@ -47,7 +47,7 @@ func (l *lineReader) nextRepaired() (Line, error) {
 		return Line{}, err
 	}
 	if err != nil {
-		return Line{}, fmt.Errorf("%s:%d: %w", l.name, l.line, err)
+		return Line{}, l.failed(err)
 	}
 	line := Line{File: l.name, Number: l.line}
 	if len(raw) > MaxLine {

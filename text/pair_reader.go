@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ func (f Files) Open() (*PairReader, error) {
 		return nil, err
 	}
 	if f.Target == "" {
+		s.readTMX(f)
 		return &PairReader{s, s}, nil
 	}
 	t, err := open(f.Target)
@@ -35,6 +37,13 @@ func (f Files) Open() (*PairReader, error) {
 		return nil, err
 	}
 	return &PairReader{s, t}, nil
+}
+
+// readTMX reads the lines of a translation memory, if the file is one.
+func (l *lineReader) readTMX(f Files) {
+	if lines := openTMX(l.text, f); lines != nil {
+		l.text, l.tmx = bufio.NewReaderSize(lines, 1<<16), &f
+	}
 }
 
 // Next returns the next pair, or io.EOF after the last. Its strings are valid until the next call.
@@ -98,8 +107,8 @@ func (r *PairReader) Place() Place {
 	return Place{r.source.line, r.source.offset, r.target.offset}
 }
 
-// Seek moves to a place of this corpus. In a gzipped file it reads the text before the place, from
-// the start of the file if the place is behind.
+// Seek moves to a place of this corpus. In a gzipped file or a translation memory it reads the text
+// before the place, from the start of the file if the place is behind.
 func (r *PairReader) Seek(p Place) error {
 	err := r.source.seek(p.line, p.source)
 	if err == nil && r.target != r.source {
@@ -119,16 +128,23 @@ func (l *lineReader) seek(line int, offset int64) error {
 		return nil
 	}
 	var err error
-	if l.gz == nil {
+	if l.gz == nil && l.tmx == nil {
 		_, err = l.file.Seek(offset, io.SeekStart)
 		l.text.Reset(l.file)
 		l.line, l.offset = line, offset
 	} else if l.offset > offset {
 		_, err = l.file.Seek(0, io.SeekStart)
-		l.gzSource.Reset(l.file)
-		err = errors.Join(err, l.gz.Reset(l.gzSource))
-		l.text.Reset(l.gz)
+		var from io.Reader = l.file
+		if l.gz != nil {
+			l.gzSource.Reset(l.file)
+			err = errors.Join(err, l.gz.Reset(l.gzSource))
+			from = l.gz
+		}
+		l.text.Reset(from)
 		l.line, l.offset = 0, 0
+		if l.tmx != nil {
+			l.readTMX(*l.tmx)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s:%d: %w", l.name, line+1, err)

@@ -18,11 +18,15 @@ func TestPairReaderSeek(t *testing.T) {
 		src, tgt, tsv = src+s+"\r\n", tgt+u+"\n", tsv+s+"\t"+u+"\n"
 	}
 	for name, open := range map[string]func() (*PairReader, error){
-		"plain": func() (*PairReader, error) { return Files{write(t, "s", src), write(t, "t", tgt)}.Open() },
-		"gzip": func() (*PairReader, error) {
-			return Files{write(t, "s.gz", gzipped(src)), write(t, "t.gz", gzipped(tgt))}.Open()
+		"plain": func() (*PairReader, error) {
+			return Files{Source: write(t, "s", src), Target: write(t, "t", tgt)}.Open()
 		},
-		"mixed":  func() (*PairReader, error) { return Files{write(t, "s", src), write(t, "t.gz", gzipped(tgt))}.Open() },
+		"gzip": func() (*PairReader, error) {
+			return Files{Source: write(t, "s.gz", gzipped(src)), Target: write(t, "t.gz", gzipped(tgt))}.Open()
+		},
+		"mixed": func() (*PairReader, error) {
+			return Files{Source: write(t, "s", src), Target: write(t, "t.gz", gzipped(tgt))}.Open()
+		},
 		"tsv":    func() (*PairReader, error) { return Files{Source: write(t, "p", tsv)}.Open() },
 		"tsv.gz": func() (*PairReader, error) { return Files{Source: write(t, "p.gz", gzipped(tsv))}.Open() },
 	} {

@@ -51,19 +51,19 @@ func TestRepairPairs(t *testing.T) {
 			}
 		}
 	}
-	check(Files{src, tgt}.RepairedPairs(), want)
+	check(Files{Source: src, Target: tgt}.RepairedPairs(), want)
 	check(Files{Source: file("tsv", "a\tA\nb\nc\tC\t\n\t\n\xfft\tT")}.RepairedPairs(), []RepairedPair{
 		{Pair: Pair{"a", "A", 1}, Columns: 2}, {Pair: Pair{"b", "", 2}, Columns: 1}, {Pair: Pair{"c\tC\t", "", 3}, Columns: 3}, {Pair: Pair{"", "", 4}, Columns: 2},
 		{Pair: Pair{"\uFFFDt", "T", 5}, Columns: 2, Invalid: true},
 	})
 	short, empty := file("short", "A\n\xff\n"), file("empty", "")
 	for want, pairs := range map[string]iter.Seq2[RepairedPair, error]{
-		"unequal line counts: " + src + " has 5, " + short + " has 2": Files{src, short}.RepairedPairs(),
-		"unequal line counts: " + empty + " has 0, ":                  Files{empty, short}.RepairedPairs(),
-		"empty corpus: ":        Files{empty, empty}.RepairedPairs(),
+		"unequal line counts: " + src + " has 5, " + short + " has 2": Files{Source: src, Target: short}.RepairedPairs(),
+		"unequal line counts: " + empty + " has 0, ":                  Files{Source: empty, Target: short}.RepairedPairs(),
+		"empty corpus: ":        Files{Source: empty, Target: empty}.RepairedPairs(),
 		empty + ": empty file":  Files{Source: empty}.RepairedPairs(),
 		"missing: no such file": Files{Source: filepath.Join(dir, "missing")}.RepairedPairs(),
-		"other: no such file":   Files{src, filepath.Join(dir, "other")}.RepairedPairs(),
+		"other: no such file":   Files{Source: src, Target: filepath.Join(dir, "other")}.RepairedPairs(),
 		"not a gzip file":       Files{Source: file("a.gz", "text")}.RepairedPairs(),
 	} {
 		if _, err := repaired(pairs); err == nil || !strings.Contains(err.Error(), want) {
@@ -86,7 +86,7 @@ func FuzzRepairPairs(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		for _, pairs := range []iter.Seq2[RepairedPair, error]{Files{src, tgt}.RepairedPairs(), Files{Source: src}.RepairedPairs(), Files{Source: tgt}.RepairedPairs()} {
+		for _, pairs := range []iter.Seq2[RepairedPair, error]{Files{Source: src, Target: tgt}.RepairedPairs(), Files{Source: src}.RepairedPairs(), Files{Source: tgt}.RepairedPairs()} {
 			list, _ := repaired(pairs)
 			for i, p := range list {
 				valid := func(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, '\n') && len(s) <= MaxLine }
@@ -95,7 +95,7 @@ func FuzzRepairPairs(f *testing.F) {
 				}
 			}
 		}
-		if list, err := repaired(Files{src, src}.RepairedPairs()); err == nil {
+		if list, err := repaired(Files{Source: src, Target: src}.RepairedPairs()); err == nil {
 			for _, p := range list {
 				if p.Source != p.Target {
 					t.Fatalf("one file, but different sides %+v", p)

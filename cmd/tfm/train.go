@@ -146,10 +146,12 @@ func (t *trainer) checkOutput() error {
 }
 
 // corpus returns the training files, nil if -dump-config is given none.
-func (t *trainer) corpus() *corpus.Text { return pairs(t.TSV, t.Src, t.Tgt) }
+func (t *trainer) corpus() *corpus.Text { return pairs(t.TSV, t.Src, t.Tgt).In(t.SrcLang, t.TgtLang) }
 
 // validation returns the validation files, nil to hold pairs out.
-func (t *trainer) validation() *corpus.Text { return pairs(t.ValidTSV, t.ValidSrc, t.ValidTgt) }
+func (t *trainer) validation() *corpus.Text {
+	return pairs(t.ValidTSV, t.ValidSrc, t.ValidTgt).In(t.SrcLang, t.TgtLang)
+}
 
 // pairs returns the pairs of the files that are named, or nil.
 func pairs(tsv, src, tgt string) *corpus.Text {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"io/fs"
 	"slices"
 	"strings"
@@ -89,7 +90,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Reading again with the learned tokenizers, or from a TSV, gives the same data.
+// Reading again with the learned tokenizers, or from a TSV or a translation memory, gives the same
+// data.
 func TestReadAgain(t *testing.T) {
 	src, tgt := toyFiles(t, false)
 	o := train.DefaultOptions()
@@ -99,12 +101,29 @@ func TestReadAgain(t *testing.T) {
 	}
 	second := mustRead(t, Options{Train: Files(src, tgt), Tokenizers: &first.Vocab}, o)
 	source, target := strings.Split(strings.TrimSpace(read(t, src)), "\n"), strings.Split(strings.TrimSpace(read(t, tgt)), "\n")
-	var tsv strings.Builder
+	var tsv, tmx strings.Builder
+	tmx.WriteString("<tmx version='1.4'><header srclang='*all*'/><body><tu><tuv xml:lang='en'><seg>alone</seg></tuv></tu>\n")
 	for i := range source {
 		fmt.Fprintf(&tsv, "%s\t%s\n", source[i], target[i])
+		fmt.Fprintf(&tmx, "<tu><tuv xml:lang='de'><seg/></tuv><tuv xml:lang='fr'><seg>%s</seg></tuv><tuv xml:lang='en'><seg>%s</seg></tuv></tu>\n", html.EscapeString(target[i]), html.EscapeString(source[i]))
 	}
+	tmx.WriteString("</body></tmx>")
 	third := mustRead(t, Options{Train: TSV(write(t, "tsv", tsv.String(), true)), VocabSize: 320}, o)
-	for name, again := range map[string]*Corpus{"again": second, "as TSV": third} {
+	memory := TSV(write(t, "tmx", tmx.String(), true)).In("en", "fr")
+	fourth := mustRead(t, Options{Train: memory, VocabSize: 320}, o)
+	if n := memory.OneSided(); n != 1 {
+		t.Errorf("%d units with one side, want 1", n)
+	}
+	streamed := o
+	streamed.ShuffleWindow = 400
+	want, got := mustRead(t, Options{Train: Files(src, tgt), VocabSize: 320}, streamed).Stream, mustRead(t, Options{Train: memory, VocabSize: 320}, streamed).Stream
+	for _, w := range []int{0, 1, 2, 1, 0, 2, 3} {
+		p, q := new(train.Pairs), new(train.Pairs)
+		if err := errors.Join(want.Read(context.Background(), p, 0, w), got.Read(context.Background(), q, 0, w)); err != nil || !samePairs(p, q) {
+			t.Errorf("window %d of a translation memory: different pairs, or %v", w, err)
+		}
+	}
+	for name, again := range map[string]*Corpus{"again": second, "as TSV": third, "as TMX": fourth} {
 		if !samePairs(first.Train, again.Train) || !samePairs(first.Valid, again.Valid) || !slices.Equal(first.References, again.References) {
 			t.Errorf("%s: different pairs", name)
 		}

@@ -52,6 +52,7 @@ func newStream(f text.Files, tokenizers vocab.Tokenizers, c targetCodes, heldOut
 			return nil, fmt.Errorf("corpus: BPE-dropout is %v, expected 0 with a %T, which does not support it", s.dropout, t)
 		}
 	}
+	s.OneSided = nil // which the stream would write while others read it
 	s.sums = make([][][2]uint64, s.windows)
 	s.hash[1].SetSeed(s.hash[0].Seed())
 	return s, nil

@@ -23,11 +23,31 @@ func Files(src, tgt string) *Text {
 	return newText(src+" and "+tgt, text.Files{Source: src, Target: tgt})
 }
 
-// TSV returns the pairs of one file with a source, a tab and a target on each line. The file can
-// be gzipped.
-func TSV(path string) *Text { return newText(path, text.Files{Source: path}) }
+// TSV returns the pairs of one file with a source, a tab and a target on each line, or of a
+// translation memory (TMX). The file can be gzipped.
+func TSV(path string) *Text { return newText(path, text.Files{Source: path, OneSided: new(int)}) }
 
 func newText(name string, files text.Files) *Text { return &Text{name, files.Views(), &files} }
+
+// In returns the text with the languages of its sides, BCP 47 tags, which choose among those of
+// a translation memory. "" is found.
+func (t *Text) In(srcLang, tgtLang string) *Text {
+	if t == nil || t.files == nil {
+		return t
+	}
+	files := *t.files
+	files.SrcLang, files.TgtLang = srcLang, tgtLang
+	return newText(t.Name, files)
+}
+
+// OneSided returns the number of the units of a translation memory that were left out of the last
+// reading, because they have text in one language only.
+func (t *Text) OneSided() int {
+	if t.files == nil || t.files.OneSided == nil {
+		return 0
+	}
+	return *t.files.OneSided
+}
 
 // Pairs returns pairs that are not in files. They cannot be streamed: all ids are kept in memory,
 // and BPE-dropout is refused.

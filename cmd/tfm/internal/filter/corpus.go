@@ -10,14 +10,16 @@ import (
 )
 
 // Corpus is the files of the pairs that a command reads.
-type Corpus struct{ src, tgt, tsv string }
+type Corpus struct{ src, tgt, tsv, srcLang, tgtLang string }
 
 // CorpusFlags declares the flags of a Corpus.
 func CorpusFlags(f *cli.Flags) *Corpus {
 	c := new(Corpus)
 	f.StringVar(&c.src, "src", "", "`file` of sources, one a line")
 	f.StringVar(&c.tgt, "tgt", "", "`file` of their translations")
-	f.StringVar(&c.tsv, "tsv", "", "`file` of pairs, separated by a tab, in place of -src and -tgt")
+	f.StringVar(&c.tsv, "tsv", "", "`file` of pairs, separated by a tab, or translation memory (TMX), in place of -src and -tgt")
+	f.StringVar(&c.srcLang, "src-lang", "", "source `language` in a translation memory of more than two")
+	f.StringVar(&c.tgtLang, "tgt-lang", "", "target `language` in a translation memory of more than two")
 	return c
 }
 
@@ -54,7 +56,7 @@ func (c *Corpus) CheckFiles() error {
 // Files returns the files.
 func (c *Corpus) Files() text.Files {
 	if c.tsv != "" {
-		return text.Files{Source: c.tsv}
+		return text.Files{Source: c.tsv, SrcLang: c.srcLang, TgtLang: c.tgtLang}
 	}
 	return text.Files{Source: c.src, Target: c.tgt}
 }

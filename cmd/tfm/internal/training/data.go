@@ -196,11 +196,11 @@ const (
 )
 
 // remedy returns the end of a warning with a command, made of those that print texts, and its
-// purpose. It is "" unless the texts are in files.
+// purpose. It is "" unless the texts are in files of lines.
 func remedy(purpose, command string, texts ...*corpus.Text) string {
 	var printed []any
 	for _, t := range texts {
-		if len(t.Paths()) == 0 {
+		if len(t.Paths()) == 0 || strings.HasSuffix(strings.TrimSuffix(t.Paths()[0], ".gz"), ".tmx") {
 			return ""
 		}
 		printed = append(printed, lines(t))

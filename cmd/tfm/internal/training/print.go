@@ -33,6 +33,8 @@ func (j *Job) fieldIf(holds bool, label, text string, args ...any) {
 func (j *Job) printData(c *corpus.Corpus) {
 	p := j.Progress
 	p.Field("training pairs", "%s from %s", format.Thousands(c.TrainPairs), j.Corpus.Train.Name)
+	one := j.Corpus.Train.OneSided()
+	j.fieldIf(one > 0, "", "%s left out: text in one language only", format.Count(one, "unit"))
 	j.fieldIf(c.Windows > 1, "", "%s in memory at a time (-shuffle-window)", format.Thousands(c.WindowPairs))
 	j.fieldIf(j.Options.BPEDropout > 0, "", "BPE-dropout %v", j.Options.BPEDropout)
 	switch {

@@ -1,0 +1,294 @@
+package text
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// tmxReader reads the units of a translation memory, a TMX file, as lines of a TSV file: source,
+// tab, target. Of a segment it keeps the text, with one space for line breaks and tabs, and drops
+// the codes of other programs: the content of bpt, ept, it, ph and ut. Of several variants in a
+// language it takes the first. It leaves out units with only one side.
+type tmxReader struct {
+	name     string
+	in       *limitedElements
+	xml      *xml.Decoder
+	src, tgt string // languages; "" until they are found
+	given    bool   // both were given, so that a unit may have more
+	lines    []byte // that are not read yet
+	unit     tmxUnit
+	pairs    int
+	oneSided *int // units that were left out
+	err      error
+}
+
+// tmxUnit is the part of a translation unit that has been read.
+type tmxUnit struct {
+	variant  string          // language of the current variant
+	text     strings.Builder // of its segment
+	depth    int             // of open elements, from the segment on
+	codes    int             // depth of the outermost codes; 0 outside of codes
+	src, tgt string
+	taken    [2]bool // whether src and tgt are set
+}
+
+var (
+	tmxRoot  = regexp.MustCompile(`<tmx[\s>]`)
+	tmxCodes = map[string]bool{"bpt": true, "ept": true, "it": true, "ph": true, "ut": true}
+	oneSpace = regexp.MustCompile(` *[\t\r\n][ \t\r\n]*`)
+)
+
+// maxTMXHead is the number of bytes in which a file must begin its root element to be TMX.
+const maxTMXHead = 4 << 10
+
+// openTMX returns the lines of r if it begins as a TMX file, else nil. Then r is at its begin.
+func openTMX(r *bufio.Reader, f Files) io.Reader {
+	// Interactive input may have no more than a byte.
+	if first, _ := r.Peek(1); len(first) == 0 || !strings.Contains(" \t\r\n<\xEF\xFE\xFF", string(first)) {
+		return nil
+	}
+	head, _ := r.Peek(maxTMXHead)
+	order := byteOrder(head)
+	if order != nil {
+		head, _ = io.ReadAll(&utf16Reader{r: bytes.NewReader(head[:len(head)&^1]), order: order})
+	}
+	if !tmxRoot.Match(head) {
+		return nil
+	}
+	in := &limitedElements{r: r}
+	if order != nil {
+		in.r = &utf16Reader{r: r, order: order}
+	}
+	t := &tmxReader{name: InputName(f.Source), in: in, xml: xml.NewDecoder(in), src: f.SrcLang, tgt: f.TgtLang, oneSided: cmp.Or(f.OneSided, new(int))}
+	t.given, *t.oneSided = t.src != "" && t.tgt != "", 0
+	t.xml.CharsetReader = func(charset string, in io.Reader) (io.Reader, error) {
+		switch charset = strings.ToLower(charset); {
+		case order != nil:
+			return in, nil // already UTF-8
+		case charset == "us-ascii", charset == "iso-8859-1", charset == "windows-1252":
+			return latinReader{in.(io.ByteReader)}, nil
+		}
+		return nil, fmt.Errorf("found the encoding %s, expected UTF-8, UTF-16 or Windows-1252: convert it with iconv", charset)
+	}
+	return t
+}
+
+// tmxError is an error of a TMX file. It names file and line of the file.
+type tmxError struct{ error }
+
+func (t *tmxReader) errorf(format string, a ...any) error {
+	line, _ := t.xml.InputPos()
+	return tmxError{fmt.Errorf("%s:%d: %w", t.name, line, fmt.Errorf(format, a...))}
+}
+
+// Read implements io.Reader.
+func (t *tmxReader) Read(p []byte) (int, error) {
+	for len(t.lines) == 0 && t.err == nil {
+		t.in.left = MaxLine
+		token, err := t.xml.RawToken()
+		if err != nil {
+			t.err = t.failed(err)
+		} else {
+			t.err = t.add(token)
+		}
+	}
+	n := copy(p, t.lines)
+	if t.lines = t.lines[n:]; n > 0 {
+		return n, nil
+	}
+	return 0, t.err
+}
+
+// failed returns the error of a file whose next token cannot be read.
+func (t *tmxReader) failed(err error) error {
+	syntax := new(xml.SyntaxError)
+	switch {
+	case err == io.EOF:
+		return t.errorf("the file ends before </tmx>")
+	case errors.As(err, &syntax):
+		return t.errorf("%s", syntax.Msg)
+	}
+	return t.errorf("%w", err)
+}
+
+// add adds a token. It returns io.EOF after the root element.
+func (t *tmxReader) add(token xml.Token) error {
+	u := &t.unit
+	switch x := token.(type) {
+	case xml.StartElement:
+		switch name := x.Name.Local; {
+		case u.depth > 0:
+			if u.depth++; u.codes == 0 && tmxCodes[name] {
+				u.codes = u.depth
+			}
+		case name == "header" && t.src == "" && !strings.EqualFold(attribute(x, "srclang"), "*all*"):
+			t.src = attribute(x, "srclang")
+		case name == "tu":
+			*u = tmxUnit{}
+		case name == "tuv":
+			u.variant = attribute(x, "lang") // also of xml:lang
+		case name == "seg":
+			u.depth = 1
+			u.text.Reset()
+		}
+	case xml.CharData:
+		if u.depth > 0 && u.codes == 0 {
+			u.text.Write(x)
+			if u.text.Len() > MaxLine {
+				return t.errorf("found a segment longer than %d bytes, expected one sentence", MaxLine)
+			}
+		}
+	case xml.EndElement:
+		switch name := x.Name.Local; {
+		case u.depth > 0:
+			if u.depth == u.codes {
+				u.codes = 0
+			}
+			if u.depth--; u.depth == 0 {
+				return t.addSegment(strings.Trim(oneSpace.ReplaceAllString(u.text.String(), " "), " "))
+			}
+		case name == "tu" && u.src != "" && u.tgt != "":
+			t.lines = fmt.Appendf(t.lines[:0], "%s\t%s\n", u.src, u.tgt)
+			t.pairs++
+		case name == "tu":
+			*t.oneSided++
+		case name == "tmx" && t.pairs == 0:
+			return t.errorf("found no unit in two languages, expected %s and %s", cmp.Or(t.src, "one"), cmp.Or(t.tgt, "another"))
+		case name == "tmx":
+			return io.EOF
+		}
+	}
+	return nil
+}
+
+// addSegment sets the side of the unit to which the current variant belongs. The languages that
+// were not given are that of the header, or of the first variant, and the only other one.
+func (t *tmxReader) addSegment(s string) error {
+	u := &t.unit
+	if u.variant == "" {
+		return t.errorf("found a variant without xml:lang")
+	}
+	languages, sides := [2]*string{&t.src, &t.tgt}, [2]*string{&u.src, &u.tgt}
+	of := slices.IndexFunc(languages[:], func(l *string) bool { return *l != "" && sameLanguage(*l, u.variant) })
+	if of < 0 {
+		if of = slices.IndexFunc(languages[:], func(l *string) bool { return *l == "" }); of >= 0 {
+			*languages[of] = u.variant
+		}
+	}
+	switch {
+	case of >= 0 && !u.taken[of]:
+		*sides[of], u.taken[of] = s, true
+	case of < 0 && !t.given:
+		return t.errorf("found text in %s beside %s and %s, expected two languages: choose them with -src-lang and -tgt-lang", u.variant, t.src, t.tgt)
+	}
+	return nil
+}
+
+// sameLanguage reports whether two BCP 47 tags are of one language, where one may have no region.
+func sameLanguage(a, b string) bool {
+	a, b = strings.ToLower(strings.ReplaceAll(a, "_", "-"))+"-", strings.ToLower(strings.ReplaceAll(b, "_", "-"))+"-"
+	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
+}
+
+// attribute returns the value of an attribute, or "".
+func attribute(t xml.StartElement, name string) string {
+	for _, a := range t.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// limitedElements reads r, up to left bytes, which bounds the memory of a token of a decoder.
+type limitedElements struct {
+	r    io.Reader
+	left int
+}
+
+func (l *limitedElements) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, fmt.Errorf("found text or an element longer than %d bytes", MaxLine)
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
+}
+
+// byteOrder returns that of UTF-16, or nil unless b begins with its mark.
+func byteOrder(b []byte) binary.ByteOrder {
+	switch {
+	case bytes.HasPrefix(b, []byte("\xFF\xFE")):
+		return binary.LittleEndian
+	case bytes.HasPrefix(b, []byte("\xFE\xFF")):
+		return binary.BigEndian
+	}
+	return nil
+}
+
+// utf16Reader reads UTF-16 as UTF-8, without a byte order mark. Half of a surrogate pair becomes
+// U+FFFD.
+type utf16Reader struct {
+	r     io.Reader
+	order binary.ByteOrder
+	units []uint16 // half of a pair that was read
+	out   []byte   // that is not read yet
+	begun bool
+}
+
+func (u *utf16Reader) Read(p []byte) (int, error) {
+	for len(u.out) == 0 {
+		var raw [1 << 12]byte
+		n, err := io.ReadFull(u.r, raw[:])
+		if n%2 != 0 {
+			return 0, errors.New("found an odd number of bytes in UTF-16")
+		}
+		if n == 0 {
+			return 0, err
+		}
+		for i := 0; i < n; i += 2 {
+			u.units = append(u.units, u.order.Uint16(raw[i:]))
+		}
+		var half []uint16
+		if last := u.units[len(u.units)-1]; utf16.IsSurrogate(rune(last)) && last < 0xDC00 && n == len(raw) {
+			half, u.units = []uint16{last}, u.units[:len(u.units)-1]
+		}
+		u.out = []byte(string(utf16.Decode(u.units)))
+		if !u.begun {
+			u.begun, u.out = true, bytes.TrimPrefix(u.out, []byte(byteOrderMark))
+		}
+		u.units = append(u.units[:0], half...)
+	}
+	n := copy(p, u.out)
+	u.out = u.out[n:]
+	return n, nil
+}
+
+// latinReader reads Windows-1252, which has the characters of ISO-8859-1, as UTF-8.
+type latinReader struct{ r io.ByteReader }
+
+func (l latinReader) Read(p []byte) (int, error) {
+	if len(p) < utf8.UTFMax {
+		return 0, io.ErrShortBuffer
+	}
+	c, err := l.r.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	if 0x80 <= c && c < 0xA0 {
+		return copy(p, html.UnescapeString(fmt.Sprintf("&#%d;", c))), nil // as Windows-1252
+	}
+	return utf8.EncodeRune(p, rune(c)), nil
+}
