@@ -15,7 +15,7 @@ import sys
 import threading
 
 from pyspark import SparkFiles
-from pyspark.sql import SparkSession, functions
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 
@@ -30,7 +30,7 @@ def translate(rows, program, arguments):
     def feed():
         try:
             with process.stdin as pipe:
-                fed.append(sum(1 for row in rows if pipe.write(row.encode() + b"\n")))
+                fed.append(sum(1 for row in rows if pipe.write(row + b"\n")))
         except Exception as e:
             fed.append(e)
             process.kill()
@@ -54,7 +54,7 @@ if __name__ == "__main__":
         spark.sparkContext.addFile(file)
     flags += ["-model", "@" + os.path.basename(model), "-threads", spark.conf.get("spark.task.cpus", "1")]
     table = spark.read.json(source, mode="FAILFAST") if source.endswith(json) else spark.read.parquet(source)
-    rows = table.fillna("", ["text"]).select(functions.to_json(functions.struct("*"))).rdd.map(lambda row: row[0])
+    rows = table.fillna("", ["text"]).toJSON(use_unicode=False)
     answers = rows.mapPartitions(lambda part: translate(part, "@" + os.path.basename(program), flags))
     schema = StructType(table.schema.fields).add("translation", "string").add("truncated", "boolean")
     spark.read.schema(schema).json(answers).write.save(target, "json" if target.endswith(json) else "parquet")
