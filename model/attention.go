@@ -14,8 +14,8 @@ const (
 
 // Attention is Evaluate with access to the attention weights: it calls visit for each attention,
 // layer, head and sentence of the batch with the weights [queries × keys], whose rows sum to 1.
-// Keys in the source end with EOS. Queries of the decoder are BOS and the target, so row i predicts
-// target token i, the last row EOS. visit may use the weights only during the call.
+// Keys in the source are those of Batch.Src. Queries of the decoder are BOS and the target, so row
+// i predicts target token i, the last row EOS. visit may use the weights only during the call.
 //
 // Attention takes microbatches in order. The calls for one microbatch are sorted by attention, in
 // the order of a forward pass, then layer, then head, then sentence. Weights and Loss have the bits

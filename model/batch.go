@@ -8,11 +8,12 @@ import (
 // Batch is a ragged batch of sentence pairs: the ids of all sentences concatenated, without
 // padding.
 type Batch struct {
-	Src       []int32 // sources, each followed by EOS
-	SrcStarts []int32 // index in Src of each source's first token, then len(Src)
-	TgtIn     []int32 // decoder inputs: BOS and the target
-	TgtOut    []int32 // tokens to predict: the target and EOS
-	TgtStarts []int32 // index in TgtIn of each target's first token, then len(TgtIn)
+	Source    SourceLayout // of the marks that Append inserts
+	Src       []int32      // sources with their marks
+	SrcStarts []int32      // index in Src of each source's first token, then len(Src)
+	TgtIn     []int32      // decoder inputs: BOS and the target
+	TgtOut    []int32      // tokens to predict: the target and EOS
+	TgtStarts []int32      // index in TgtIn of each target's first token, then len(TgtIn)
 }
 
 // Grow empties the batch and allocates memory for src source and tgt target tokens, BOS or EOS
@@ -35,7 +36,7 @@ func (b *Batch) Append(src, tgt []int32) {
 	if len(b.SrcStarts) == 0 {
 		b.Reset()
 	}
-	b.Src = append(append(b.Src, src...), EOS)
+	b.Src = b.Source.Append(b.Src, src)
 	b.TgtIn = append(append(b.TgtIn, BOS), tgt...)
 	b.TgtOut = append(append(b.TgtOut, tgt...), EOS)
 	b.SrcStarts = append(b.SrcStarts, int32(len(b.Src)))

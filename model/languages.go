@@ -119,11 +119,9 @@ func (c Config) validateLanguages() error {
 	return nil
 }
 
-// OnlyTranslates reports whether a model cannot be trained: its sources have other tokens around
-// the text than EOS and the language of the target, or its targets begin with their language.
-func (c Config) OnlyTranslates() bool {
-	return c.TargetBegins || c.Source != EOSLast && c.Source != ToFirst
-}
+// OnlyTranslates reports whether a model cannot be trained: its sources have a token of their
+// language, or its targets begin with one.
+func (c Config) OnlyTranslates() bool { return c.TargetBegins || c.Source.has("from") }
 
 // CutLanguage splits a text that begins with >>code<<, as those of OPUS-MT do, into the code and
 // the rest without the spaces before it.

@@ -76,6 +76,17 @@ func (l SourceLayout) HasBOS() bool { return strings.HasPrefix(string(l), "bos "
 // HasEOS reports whether a source ends with EOS.
 func (l SourceLayout) HasEOS() bool { return l == EOSLast || strings.HasSuffix(string(l), " eos") }
 
+// Marks returns the number of BOS and EOS around a source that is not empty.
+func (l SourceLayout) Marks() (n int) {
+	if l.HasBOS() {
+		n++
+	}
+	if l.HasEOS() {
+		n++
+	}
+	return n
+}
+
 // Description describes the layout for 'tfm info', "" for EOSLast.
 func (l SourceLayout) Description() string {
 	return strings.NewReplacer("bos", "BOS", "eos", "EOS", "from", "its language", "to", "the target's language").Replace(strings.ReplaceAll(string(l), " ", ", "))

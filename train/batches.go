@@ -29,6 +29,7 @@ type Batches struct {
 	TooLong, Empty int // pairs skipped for a side over the length limit, or for an empty side
 
 	pairs    *Pairs
+	source   model.SourceLayout
 	seed     uint64
 	at       Position
 	used     []int32  // pairs that are not skipped
@@ -52,15 +53,20 @@ type span struct{ lo, hi int32 }
 // batches of similar lengths and small enough for different batches in every epoch.
 const batchesPerSort = 32
 
-// NewBatches returns the batches of epoch 0. A batch has at most tokens target tokens and
-// 3/2·tokens source tokens, with one EOS per sentence. Pairs with a side of more than maxLen
-// tokens or with an empty side are skipped and counted. NewBatches fails if no pair remains, or if
-// a sentence of maxLen tokens does not fit in a batch.
+// NewBatches returns the batches of epoch 0, of sources that end with EOS. A batch has at most
+// tokens target tokens and 3/2·tokens source tokens, with one EOS per sentence. Pairs with a side
+// of more than maxLen tokens or with an empty side are skipped and counted. NewBatches fails if no
+// pair remains, or if a sentence of maxLen tokens does not fit in a batch.
 func NewBatches(p *Pairs, tokens, maxLen int, seed uint64) (*Batches, error) {
+	return newBatches(p, model.EOSLast, tokens, maxLen, seed)
+}
+
+// newBatches is NewBatches for a model with another layout of the sources.
+func newBatches(p *Pairs, source model.SourceLayout, tokens, maxLen int, seed uint64) (*Batches, error) {
 	if err := checkBatch(tokens, maxLen); err != nil {
 		return nil, err
 	}
-	b := &Batches{pairs: p, seed: seed}
+	b := &Batches{pairs: p, source: source, seed: seed}
 	shortest, src, tgt := b.selectPairs(maxLen)
 	if len(b.used) == 0 {
 		return nil, noPairsError(p.Len(), b.Empty, b.TooLong, maxLen)
@@ -98,7 +104,7 @@ func (b *Batches) selectPairs(maxLen int) (shortest, srcTokens, tgtTokens int) {
 		default:
 			b.used = append(b.used, int32(i))
 			shortest = min(shortest, tgt)
-			srcTokens += src + 1
+			srcTokens += src + b.source.Marks()
 			tgtTokens += tgt + 1
 		}
 	}
@@ -158,9 +164,12 @@ func (b *Batches) fill(dst *model.Batch) {
 }
 
 // buffer returns an empty batch with memory for any batch of b.
-func (b *Batches) buffer() model.Batch { return newBatch(b.MaxSrc, b.MaxTgt, b.MaxSentences) }
+func (b *Batches) buffer() model.Batch {
+	return newBatch(b.source, b.MaxSrc, b.MaxTgt, b.MaxSentences)
+}
 
-func newBatch(src, tgt, sentences int) (b model.Batch) {
+func newBatch(source model.SourceLayout, src, tgt, sentences int) (b model.Batch) {
+	b.Source = source
 	b.Grow(src, tgt, sentences)
 	return b
 }
@@ -231,11 +240,11 @@ func (b *Batches) split() {
 	}
 }
 
-// batchSize holds the numbers of tokens of a pair, a batch or a step, with EOS.
+// batchSize holds the numbers of tokens of a pair, a batch or a step, with BOS and EOS.
 type batchSize struct{ src, tgt int }
 
 func (b *Batches) sizeOf(i int32) batchSize {
-	return batchSize{b.pairs.src.length(int(i)) + 1, b.pairs.tgt.length(int(i)) + 1}
+	return batchSize{b.pairs.src.length(int(i)) + b.source.Marks(), b.pairs.tgt.length(int(i)) + 1}
 }
 
 func (l batchSize) plus(m batchSize) batchSize { return batchSize{l.src + m.src, l.tgt + m.tgt} }

@@ -23,7 +23,7 @@ func (c *tokenCounts) add(b *Batches, tgtVocab int) {
 			c.byID[id]++
 		}
 		c.byID[model.EOS]++
-		c.src += b.pairs.src.length(int(i)) + 1
+		c.src += b.pairs.src.length(int(i)) + b.source.Marks()
 		c.tgt += len(tgt) + 1
 	}
 }

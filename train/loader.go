@@ -58,7 +58,7 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 		if err := d.Train.check("training pairs", c.SrcVocab, c.TgtVocab); err != nil {
 			return nil, err
 		}
-		b, err := NewBatches(d.Train, o.BatchTokens, o.MaxLen, o.Seed)
+		b, err := newBatches(d.Train, c.Source, o.BatchTokens, o.MaxLen, o.Seed)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 		return nil, fmt.Errorf("train: the stream has %d windows, expected 1 to 2147483647", l.windows)
 	}
 	for range cap(l.freeWindows) {
-		l.freeWindows <- &Batches{pairs: new(Pairs), seed: o.Seed}
+		l.freeWindows <- &Batches{pairs: new(Pairs), source: c.Source, seed: o.Seed}
 	}
 	return l, nil
 }
@@ -125,7 +125,7 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 	}
 	l.MaxSrc, l.MaxTgt = b.MaxSrc, b.MaxTgt
 	sentences := min(tokens/2, largest)
-	l.newBuffer = func() model.Batch { return newBatch(l.MaxSrc, l.MaxTgt, sentences) }
+	l.newBuffer = func() model.Batch { return newBatch(b.source, l.MaxSrc, l.MaxTgt, sentences) }
 	return nil
 }
 

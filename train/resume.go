@@ -52,14 +52,14 @@ func (r *run) alloc() {
 		r.batches = append(r.batches, r.loader.newBuffer())
 	}
 	clear(r.t.Params.G)
-	src, tgt := r.loader.MaxSrc, r.loader.MaxTgt
+	src, tgt, longest := r.loader.MaxSrc, r.loader.MaxTgt, r.o.MaxLen+max(1, r.t.Config.Source.Marks())
 	if r.valid != nil {
 		src, tgt = max(src, r.valid.batches.MaxSrc), max(tgt, r.valid.batches.MaxTgt)
 	}
 	if r.o.RDrop != 0 {
-		r.pass.AllocRDrop(r.loader.MaxSrc, r.loader.MaxTgt, r.o.MaxLen+1)
+		r.pass.AllocRDrop(r.loader.MaxSrc, r.loader.MaxTgt, longest)
 	}
-	r.pass.Alloc(src, tgt, r.o.MaxLen+1)
+	r.pass.Alloc(src, tgt, longest)
 }
 
 // clearFolder removes the checkpoints of another run from the folder. Without Options.Replace it

@@ -159,12 +159,10 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	switch {
 	case len(t.Params.W) == 0 || len(t.Params.G) != len(t.Params.W):
 		return nil, errors.New("train: the model's weights and gradients are not allocated")
-	case t.Config.Source != model.EOSLast && t.Config.Source != model.ToFirst:
-		return nil, &model.FieldError{Field: "source_marks", Found: t.Config.Source.String(), Expected: "text eos, or to text eos, to train"}
-	case t.Config.TargetBegins:
-		return nil, &model.FieldError{Field: "target_begins_with_language", Found: true, Expected: "false to train"}
-	case o.MaxLen+1 > t.Config.MaxLen:
-		return nil, fmt.Errorf("train: max_len is %d, expected at most %d, the model's limit without EOS", o.MaxLen, t.Config.MaxLen-1)
+	case t.Config.OnlyTranslates():
+		return nil, &model.FieldError{Field: "source_marks", Found: t.Config.Source.String(), Expected: "no language of the source or at the begin of the target to train"}
+	case o.MaxLen > t.Config.MaxSource():
+		return nil, fmt.Errorf("train: max_len is %d, expected at most %d, the model's limit without BOS and EOS", o.MaxLen, t.Config.MaxSource())
 	case d.Train == nil && d.Stream == nil:
 		return nil, errors.New("train: found no training pairs, expected Data.Train or Data.Stream")
 	case d.Train != nil && d.Stream != nil:

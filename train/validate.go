@@ -83,7 +83,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 		v.entropies = &entropies{config: t.Config}
 	}
 	var err error
-	if v.batches, err = NewBatches(d.Valid, o.BatchTokens, o.MaxLen, 0); err != nil {
+	if v.batches, err = newBatches(d.Valid, t.Config.Source, o.BatchTokens, o.MaxLen, 0); err != nil {
 		return nil, fmt.Errorf("validation pairs: %w", err)
 	}
 	v.batch = v.batches.buffer()
@@ -103,7 +103,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.Valid.src.length(a), d.Valid.src.length(b)) })
 	for _, i := range order {
 		src := d.Valid.Src(i)
-		v.srcs = append(v.srcs, src[:min(len(src), t.Config.MaxLen-1)])
+		v.srcs = append(v.srcs, src[:min(len(src), t.Config.MaxSource())])
 		v.blank = append(v.blank, len(src) == 0 || d.DetokenizeSource != nil && text.IsBlank(d.DetokenizeSource(src)))
 		v.refs = append(v.refs, d.References[i])
 	}

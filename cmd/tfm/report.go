@@ -242,7 +242,7 @@ func look(ctx context.Context, t *translate.Translator, pass *model.Pass, senten
 	}
 	best := results[0].Translations[0]
 	s := report.Sentence{Source: sentence, Translation: best.Text}
-	var b model.Batch
+	b := model.Batch{Source: t.Model().Config.Source}
 	b.Append(ids(results[0].Tokens), ids(best.Tokens))
 	tokens := t.Tokenizers()
 	s.Src, s.In, s.Out = pieces(tokens.Source, b.Src), pieces(tokens.Target, b.TgtIn), pieces(tokens.Target, b.TgtOut)

@@ -215,7 +215,7 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 		return nil, nil, fmt.Errorf("-init: %w", err)
 	}
 	if file.Model.Config.OnlyTranslates() {
-		return nil, nil, fmt.Errorf("-init: %s can translate but not train, because of the tokens around its sources or of the languages that its targets begin with", path)
+		return nil, nil, fmt.Errorf("-init: %s can translate but not train, because its sources have a token of their language, or its targets begin with one", path)
 	}
 	own, err := tokenizers.Of(path, file.Tokenizers, file.Model.Config)
 	if err != nil {

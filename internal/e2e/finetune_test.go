@@ -30,6 +30,27 @@ func finetuneArgs(t *testing.T, init string, more ...string) (args []string, m s
 	return append(args, more...), m
 }
 
+// Imported models whose sources have other marks train further and keep them.
+func TestInitTakesTheLayout(t *testing.T) {
+	for folder, source := range map[string]string{
+		"ctranslate2-spm-bpe": "text", "ctranslate2-spm-unigram": "text", "ctranslate2-v5-int16": "text", "ctranslate2-v6-rms": "text", "ctranslate2-v3-int8": "BOS, text, EOS",
+	} {
+		imported := filepath.Join(t.TempDir(), "imported.safetensors")
+		mustRun(t, "", "import", "-o", imported, filepath.Join("../../model/convert/testdata", folder))
+		args, m := finetuneArgs(t, imported, "-steps", "2", "-dropout", "0")
+		mustRun(t, "", append(args, "-batch-tokens", "600", "-max-len", "256")...)
+		if o := mustRun(t, "", "info", m); !strings.Contains(o.stdout, "source:          "+source+"\n") {
+			t.Errorf("%s: info %s", folder, o.stdout)
+		}
+		const text = "the red dog sees the cat\n"
+		got, want := mustRun(t, text, "translate", "-model", m, "-beam", "1").stdout, mustRun(t, text, "translate", "-model", imported, "-beam", "1").stdout
+		// The limits of lengths are those of the training.
+		if !strings.HasPrefix(got, strings.TrimSpace(want)) {
+			t.Errorf("%s: translates as %q, was %q", folder, got, want)
+		}
+	}
+}
+
 func TestInitTakesTheModel(t *testing.T) {
 	base := toyModel(t)
 	args, m := finetuneArgs(t, base, "-steps", "1", "-dropout", "0.2", "-label-smoothing", "0")

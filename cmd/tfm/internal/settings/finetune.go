@@ -106,10 +106,10 @@ func (r *Run) checkModel(init *Trained) error {
 		return nil
 	}
 	if r.Origin("max-len") == Default {
-		r.Options.MaxLen = min(r.Options.MaxLen, most-1)
+		r.Options.MaxLen = min(r.Options.MaxLen, before.MaxSource())
 	}
-	if r.Options.MaxLen >= most {
-		return cli.Usagef("-max-len is %d, expected at most %d, the learned positions of %s", r.Options.MaxLen, most-1, init.Path)
+	if r.Options.MaxLen > before.MaxSource() {
+		return cli.Usagef("-max-len is %d, expected at most %d, the learned positions of %s", r.Options.MaxLen, before.MaxSource(), init.Path)
 	}
 	r.Config.MaxLen = most
 	return nil

@@ -132,9 +132,10 @@ func (r *Run) smoothing() {
 
 // lengths derives the model's number of positions from -max-len.
 func (r *Run) lengths() {
-	r.Config.MaxLen = max(r.Config.MaxLen, r.Options.MaxLen+1)
+	limit := r.Options.MaxLen + max(1, r.Config.Source.Marks())
+	r.Config.MaxLen = max(r.Config.MaxLen, limit)
 	if r.Config.Positions == model.Learned {
-		r.Config.MaxLen = r.Options.MaxLen + 1 // longer sentences train no position
+		r.Config.MaxLen = limit // longer sentences train no position
 	}
 }
 

@@ -119,7 +119,10 @@ func (j *Job) Prepare(ctx context.Context) (r *Ready, err error) {
 	c.SrcLang, c.TgtLang = j.SrcLang, j.TgtLang
 	j.Config.SrcVocab, j.Config.TgtVocab = c.Vocab.Source.Size(), c.Vocab.Target.Size()
 	if c.Languages != "" {
-		j.Config.Source, j.Config.TgtLanguages = model.ToFirst, c.Languages
+		j.Config.TgtLanguages = c.Languages
+		if j.Config.Source != model.ToText {
+			j.Config.Source = model.ToFirst
+		}
 	}
 	chosen := j.Options.Tokenize == score.Auto
 	if c.References != nil { // without validation a resumed run may choose
