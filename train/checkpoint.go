@@ -29,11 +29,11 @@ const (
 
 // State is the state of a run between two steps, except weights and moments.
 type State struct {
-	Step      int           `json:"step"`       // steps done
-	Position  Position      `json:"position"`   // of the next batch
-	Trained   time.Duration `json:"trained"`    // validations and saves included
-	Validated int           `json:"validated"`  // step of the last validation; 0: none
-	Best      Validation    `json:"best"`       // its Step is 0 without validations
+	Step      int           `json:"step"`      // steps done
+	Position  Position      `json:"position"`  // of the next batch
+	Trained   time.Duration `json:"trained"`   // validations and saves included
+	Validated int           `json:"validated"` // step of the last validation; 0 also: none
+	Best      Validation    `json:"best"`
 	SinceBest int           `json:"since_best"` // validations after Best
 
 	Skipped      int `json:"skipped"`        // skipped steps; the optimizer made the others
@@ -288,7 +288,7 @@ func Best(dir string) (string, error) {
 		return "", err
 	}
 	defer c.Close()
-	if best := checkpointPath(dir, c.State.Best.Step); c.State.Best.Step > 0 {
+	if best := checkpointPath(dir, c.State.Best.Step); c.State.Best.Made() {
 		if _, err := os.Stat(best); err == nil {
 			return best, nil
 		}

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,14 +13,14 @@ func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best, Checkpoint: r.checkpoint,
 		SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang, Decoding: r.o.Search.Decoding()}
 	r.swapEMA()
-	current := r.state.Step // step of the weights in the model, 0 for a mean
+	current := r.state.Step // step of the weights in the model, -1 for a mean
 	if reason != Interrupted && r.o.Average > 1 {
 		paths, err := r.checkpointsToAverage()
 		if err != nil {
 			return Result{}, err
 		}
 		if len(paths) > 1 {
-			current = 0
+			current = -1
 			v, better, err := r.average(ctx, paths)
 			switch {
 			case err != nil && errors.Is(err, ctx.Err()):
@@ -33,7 +32,11 @@ func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 			}
 		}
 	}
-	if best := cmp.Or(r.state.Best.Step, r.state.Step); result.Averaged == 0 && best != current {
+	best := r.state.Step
+	if r.state.Best.Made() {
+		best = r.state.Best.Step
+	}
+	if result.Averaged == 0 && best != current {
 		if err := r.restore(best); err != nil {
 			return Result{}, fmt.Errorf("train: reading the best weights, of step %d: %w; %s", best, err, r.lastGood())
 		}

@@ -227,7 +227,7 @@ func (r *run) validateWeights(ctx context.Context) (best bool) {
 
 // save writes a checkpoint of this step, if the run has a folder and the state is not saved yet.
 func (r *run) save() error {
-	if r.o.Dir == "" || !r.unsaved || r.state.Step == 0 {
+	if r.o.Dir == "" || !r.unsaved || r.state.Step == 0 && !r.state.Best.Made() {
 		return nil
 	}
 	start := time.Now()

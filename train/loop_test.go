@@ -343,6 +343,54 @@ func TestBestWeightsAreLeft(t *testing.T) {
 	}
 }
 
+// A fine-tuning that only does harm leaves the initial weights, which are validated first, also
+// when it is interrupted before its first step and resumed.
+func TestFineTuningKeepsBetterWeights(t *testing.T) {
+	ctx, p, d := context.Background(), pool(t, 2), copyData()
+	d.Valid = d.Train
+	d.References = references(d.Valid)
+	o := smallOptions(60)
+	good := newModel(t, smallConfig())
+	mustRun(t, ctx, good, p, d, o, nil)
+	o.Steps, o.ValidEvery, o.LR, o.Init = 9, 4, 10, "good"
+	for _, dir := range []string{"", t.TempDir()} {
+		tuned := newModel(t, smallConfig())
+		copy(tuned.Params.W, good.Params.W)
+		o.Dir, o.Resume = dir, false
+		if dir != "" {
+			stopped, stop := context.WithCancel(ctx)
+			r := mustRun(t, stopped, tuned, p, d, o, func(e Event) {
+				if e.Kind == Validated {
+					stop()
+				}
+			})
+			if r.Reason != Interrupted || r.Checkpoint != checkpointPath(dir, 0) {
+				t.Fatalf("interrupted: %+v", r)
+			}
+			o.Resume = true
+			clear(tuned.Params.W)
+		}
+		var steps []int
+		r := mustRun(t, ctx, tuned, p, d, o, func(e Event) {
+			if e.Kind == Validated {
+				steps = append(steps, e.Valid.Step)
+			}
+		})
+		if want := []int{0, 4, 8, 9}; !slices.Equal(steps, want) && !(o.Resume && slices.Equal(steps, want[1:])) {
+			t.Errorf("validated steps %v, want %v", steps, want)
+		}
+		if !r.Best.Made() || r.Best.Step != 0 {
+			t.Errorf("best %+v, want the initial weights", r.Best)
+		}
+		wantSameWeights(t, "initial weights "+dir, tuned.Params.W, good.Params.W)
+		if dir != "" {
+			if path, err := Best(dir); err != nil || path != checkpointPath(dir, 0) {
+				t.Errorf("best checkpoint %s, %v", path, err)
+			}
+		}
+	}
+}
+
 func TestValidationTokenizes(t *testing.T) {
 	d := copyData()
 	d.References = slices.Repeat([]string{"the dark - red house ."}, d.Valid.Len())

@@ -22,7 +22,10 @@ func (r *run) begin() error {
 			return err
 		}
 		started.Path, started.Warning = r.checkpoint, warning
-	} else if r.o.Dir != "" {
+	} else {
+		if r.o.Init != "" {
+			r.state.Validated = -1 // so that the initial weights are validated
+		}
 		if err := r.clearFolder(); err != nil {
 			return err
 		}
@@ -65,6 +68,9 @@ func (r *run) alloc() {
 // clearFolder removes the checkpoints of another run from the folder. Without Options.Replace it
 // fails if there are any.
 func (r *run) clearFolder() error {
+	if r.o.Dir == "" {
+		return nil
+	}
 	paths, err := Checkpoints(r.o.Dir)
 	if err != nil {
 		return err
@@ -95,7 +101,7 @@ func (r *run) resume() (warning, err error) {
 	if s := c.State; s.Skipped < 0 || s.Skipped > s.Step || s.SkippedInRow < 0 || s.SkippedInRow > s.Skipped {
 		return nil, fmt.Errorf("%s: found %d steps, %d skipped steps and %d skipped in a row, expected descending numbers", c.Path, s.Step, s.Skipped, s.SkippedInRow)
 	}
-	if c.State.Step < 1 || c.State.Trained < 0 || c.Path != checkpointPath(r.o.Dir, c.State.Step) {
+	if c.State.Step < 0 || c.State.Trained < 0 || c.Path != checkpointPath(r.o.Dir, c.State.Step) {
 		return nil, fmt.Errorf("%s: found step %d after %v of training, expected the step in the file's name", c.Path, c.State.Step, c.State.Trained)
 	}
 	if err := errors.Join(c.Weights(r.t.Params), c.resume(r.t.Params, r.optimizer)); err != nil {
@@ -117,7 +123,7 @@ func (r *run) resume() (warning, err error) {
 		warning = errors.Join(warning, fmt.Errorf("the learning rate already falls to 0 until step %d, where the run ends: a new run from its weights can train longer", end))
 	}
 	r.timing.validation = r.state.Best.Took
-	if best := r.state.Best.Step; best > 0 && best != r.state.Step {
+	if best := r.state.Best.Step; r.state.Best.Made() && best != r.state.Step {
 		if b, err := OpenCheckpoint(checkpointPath(r.o.Dir, best)); err == nil {
 			b.Close()
 		} else {

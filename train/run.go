@@ -46,7 +46,7 @@ type Result struct {
 	Step       int           // steps done
 	Skipped    int           // skipped steps, see Options.OnNaN
 	Trained    time.Duration // duration of the training, time before a resume included
-	Best       Validation    // of the final weights; Step is 0 without validations
+	Best       Validation    // of the final weights
 	Averaged   int           // checkpoints in the mean; 0 if the weights are those of a step
 	Checkpoint string        // of the last step, for Options.Resume; "" without Options.Dir
 
@@ -78,8 +78,9 @@ var ErrOtherValidation = errors.New("the checkpoint belongs to other validation 
 // be allocated. After each step and validation, and before and after each save, Run calls report,
 // if that is not nil, on its goroutine.
 //
-// Run puts the best weights into t: those of the best validation, or the mean of the last
-// checkpoints if its BLEU or its NLL is better; without validations, those of the last step. They
+// Run puts the best weights into t: those of the best validation, with Options.Init also the initial
+// ones, or the mean of the last checkpoints if its BLEU or its NLL is better; without validations,
+// those of the last step. They
 // depend on t's initial weights, the training pairs and the Options that are not "free", but not on
 // the number of threads or on interruptions.
 //

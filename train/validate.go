@@ -17,7 +17,7 @@ import (
 
 // Validation is the result of a validation of a step's weights.
 type Validation struct {
-	Step     int           `json:"step"`
+	Step     int           `json:"step"`     // 0: of the initial weights of a fine-tuning
 	Loss     float64       `json:"loss"`     // nats per target token, label-smoothed
 	NLL      float64       `json:"nll"`      // nats per target token, without smoothing
 	Accuracy float64       `json:"accuracy"` // share of target tokens ranked first, 0 to 1
@@ -26,13 +26,16 @@ type Validation struct {
 	Took     time.Duration `json:"took"`
 }
 
+// Made reports whether v is a validation, not the zero value for none.
+func (v Validation) Made() bool { return v != Validation{} }
+
 // Perplexity returns e^NLL.
 func (v Validation) Perplexity() float64 { return mat.Exp(v.NLL) }
 
 // betterThan reports whether v has a higher BLEU, or the same BLEU and a lower NLL. A finite loss
 // is better than no validation. A loss that is not finite is never better.
 func (v Validation) betterThan(w Validation) bool {
-	if w.Step == 0 || !finite(v.Loss+v.NLL) {
+	if !w.Made() || !finite(v.Loss+v.NLL) {
 		return finite(v.Loss + v.NLL)
 	}
 	if v.HasBLEU && w.HasBLEU && v.BLEU != w.BLEU {

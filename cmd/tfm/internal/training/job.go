@@ -151,6 +151,9 @@ func (r *Ready) finish(ctx context.Context, result train.Result) Result {
 	j, c := r.Job, r.corpus
 	j.fieldIf(result.Skipped > 0, "updates skipped", "%s of %s, with a loss or gradient that is not finite",
 		format.Thousands(result.Skipped), format.Thousands(result.Step))
+	if best := result.Best; best.Made() && best.Step == 0 && result.Averaged == 0 && result.Step > 0 {
+		j.Progress.Line("warning: no validation was better than that of %s, so its weights are kept: try a lower -lr (now %.3g) or other pairs", j.Options.Init, j.Options.LR)
+	}
 	result.Decoding.SplitSentences = j.Survey.SeveralSentences < maxSeveralSentences
 	if result.Reason != train.Interrupted {
 		result.Decoding.AlignHeads = j.alignHeads(ctx, r.model, c.Vocab)
@@ -216,8 +219,10 @@ func (j *Job) info(r train.Result, pairs int) string {
 		s += fmt.Sprintf("; the mean of the last %d checkpoints", r.Averaged)
 	case r.Best.Step > 0:
 		s += fmt.Sprintf("; the weights of step %s", format.Thousands(r.Best.Step))
+	case r.Best.Made():
+		s += "; the initial weights"
 	}
-	if r.Best.Step > 0 {
+	if r.Best.Made() {
 		s += ", " + validation(r.Best)
 	}
 	return s + fmt.Sprintf("; %.1f%% of the sources have several sentences", 100*j.Survey.SeveralSentences)
