@@ -78,11 +78,10 @@ var ErrOtherValidation = errors.New("the checkpoint belongs to other validation 
 // be allocated. After each step and validation, and before and after each save, Run calls report,
 // if that is not nil, on its goroutine.
 //
-// Run puts the best weights into t: those of the best validation, with Options.Init also the initial
-// ones, or the mean of the last checkpoints if its BLEU or its NLL is better; without validations,
-// those of the last step. They
-// depend on t's initial weights, the training pairs and the Options that are not "free", but not on
-// the number of threads or on interruptions.
+// Run puts the best weights into t: those of the best validation, with Options.Init also the
+// initial ones, or the mean of the last checkpoints if its BLEU or its NLL is better; without
+// validations, those of the last step. They depend on t's initial weights, the training pairs and
+// the Options that are not "free", but not on the number of threads or on interruptions.
 //
 // When ctx ends, Run finishes the current step, saves a checkpoint, and returns the Reason
 // Interrupted without an error. A run with Options.Resume then continues from Result.Checkpoint.
