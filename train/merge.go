@@ -35,7 +35,7 @@ func Merge(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opt
 	defer r.loader.stop()
 	defer outer.Close()
 	optimizer := r.outerOptimizer()
-	if err := outer.partMoments(t.Params, optimizer); err != nil {
+	if err := outer.partMoments(t.Params, outerMoments(optimizer)); err != nil {
 		return err
 	}
 	if err := r.addWorkers(round, members); err != nil {
@@ -49,7 +49,7 @@ func Merge(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opt
 			return context.Cause(ctx)
 		}
 	}
-	if err := r.writeRound(o.OuterPath(round+1), optimizer.Moments()); err != nil {
+	if err := r.writeRound(o.OuterPath(round+1), append(outerMoments(optimizer), r.workerMoments()...)); err != nil {
 		return err
 	}
 	r.pruneRounds(round)
@@ -81,38 +81,53 @@ func (o Options) Members(round, quorum int) (members []int, err error) {
 	return members, nil
 }
 
-// addWorkers adds the mean of the workers' weights to the gradient, as Average does, and sets the
-// state to that after the round.
+// addWorkers adds the mean of the workers' weights to the gradient, as Average does, and that of
+// their moments to the moments (Yu et al., 2019, "On the Linear Speedup Analysis of Communication
+// Efficient Momentum SGD"). It sets the state to that after the round.
 func (r *run) addWorkers(round int, members []int) error {
-	worker := layer.Params{List: r.t.Params.List, W: make([]float32, r.t.Params.Count())}
-	skipped := 0
+	buffer := make([]float32, r.t.Params.Count())
 	for i, member := range members {
-		c, err := OpenPart(r.o.WorkerPath(round, member))
+		state, err := r.addWorker(r.o.WorkerPath(round, member), 1/float32(len(members)), buffer)
 		if err != nil {
 			return err
 		}
-		if _, err = r.match(c); err != nil {
-			err = fmt.Errorf("%s: %w", c.Path, err)
-		} else {
-			err = c.partWeights(&worker)
-		}
-		c.Close()
-		if err != nil {
-			return err
-		}
-		mat.Axpy(1/float32(len(members)), worker.W, r.t.Params.G)
-		skipped += c.State.Skipped
+		r.state.Skipped += state.Skipped
 		if i == 0 {
-			r.state.Step, r.state.Position = c.State.Step, c.State.Position
+			r.state.Step, r.state.Position = state.Step, state.Position
 		}
 	}
-	r.state.Skipped = skipped
 	for worker := range r.o.Rounds.Workers {
 		if !slices.Contains(members, worker) {
 			r.state.Missing = strings.TrimSpace(r.state.Missing + " " + part(round, worker))
 		}
 	}
 	return nil
+}
+
+// addWorker adds a share of the file of a worker, and returns its state. It reads into buffer.
+func (r *run) addWorker(path string, share float32, buffer []float32) (State, error) {
+	c, err := OpenPart(path)
+	if err != nil {
+		return State{}, err
+	}
+	defer c.Close()
+	if _, err := r.match(c); err != nil {
+		return State{}, fmt.Errorf("%s: %w", path, err)
+	}
+	worker := &layer.Params{List: r.t.Params.List, W: buffer}
+	if err := c.partWeights(worker); err != nil {
+		return State{}, err
+	}
+	mat.Axpy(share, buffer, r.t.Params.G)
+	for _, m := range r.workerMoments() {
+		sum := m.Values
+		m.Values = buffer[:len(sum)]
+		if err := c.partMoments(worker, []Moment{m}); err != nil {
+			return State{}, err
+		}
+		mat.Axpy(share, m.Values, sum)
+	}
+	return c.State, nil
 }
 
 // outerStep moves the weights by the outer gradient, see Rounds. Params.G, the mean of the workers'
@@ -137,9 +152,7 @@ func (r *run) outerStep(optimizer *SGD) {
 func (r *run) pruneRounds(merged int) {
 	for round := range merged {
 		for worker := range r.o.Rounds.Workers {
-			if round < r.lastRound(merged+1, worker) {
-				os.Remove(r.o.WorkerPath(round, worker))
-			}
+			os.Remove(r.o.WorkerPath(round+1, worker))
 		}
 	}
 	prune(r.o, r.state.Best.Step)

@@ -38,7 +38,7 @@ type Rounds struct {
 	Outer         string  `json:"outer"`
 	OuterLR       float64 `json:"outer_lr,omitempty"`       // 0 with average
 	OuterMomentum float64 `json:"outer_momentum,omitempty"` // 0 with average
-	ResetMoments  bool    `json:"reset_moments,omitempty"`  // of the workers, in each round
+	ResetMoments  bool    `json:"reset_moments,omitempty"`  // of the workers; else their mean
 
 	// Missing are parts to leave out though they may be there, as ROUND/WORKER separated by
 	// spaces, so that a training with State.Missing is repeated.
@@ -155,6 +155,23 @@ func (e IncompleteError) Error() string {
 	return fmt.Sprintf("round %d is incomplete: %s is missing", e.Round, names)
 }
 
+// workerMoments returns the moments that workers write, and begin a round with.
+func (r *run) workerMoments() []Moment {
+	if r.o.Rounds.ResetMoments {
+		return nil
+	}
+	return r.optimizer.Moments()
+}
+
+// outerMoments returns those of the outer step, by a name that no optimizer of workers has.
+func outerMoments(o *SGD) []Moment {
+	moments := o.Moments()
+	for i := range moments {
+		moments[i].Name = "outer.b."
+	}
+	return moments
+}
+
 // outerOptimizer returns the optimizer of the outer step. Average has none.
 func (r *run) outerOptimizer() *SGD {
 	rounds := r.o.Rounds
@@ -177,7 +194,7 @@ func Begin(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opt
 	}
 	r.chooseTokenizer()
 	r.state.Data = r.loader.fingerprint
-	return r.writeRound(o.OuterPath(1), r.outerOptimizer().Moments())
+	return r.writeRound(o.OuterPath(1), outerMoments(r.outerOptimizer()))
 }
 
 // openRound prepares a run that begins with the file of a round.
@@ -253,21 +270,4 @@ func part(round, worker int) string { return fmt.Sprintf("%d/%d", round, worker)
 // isIn reports whether missing, as in Rounds.Missing, has a part.
 func isIn(missing string, round, worker int) bool {
 	return slices.Contains(strings.Fields(missing), part(round, worker))
-}
-
-// lastRound returns the last round before round that a worker was part of, or 0.
-func (r *run) lastRound(round, worker int) int {
-	for round--; round > 0 && isIn(r.state.Missing, round, worker); round-- {
-	}
-	return round
-}
-
-// steps returns the steps of a worker up to a round that it was part of, skipped ones included.
-func (r *run) steps(round, worker int) (steps int) {
-	for ; round > 0; round-- {
-		if !isIn(r.state.Missing, round, worker) {
-			steps += r.o.Rounds.LocalSteps
-		}
-	}
-	return steps
 }

@@ -5,23 +5,32 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
+	"strings"
 
 	"tfm/layer"
 )
 
-// keySums is the metadata key of the checksums of a file of a round: of the weights, and of the
-// moments, each after the other metadata of the training. Parts of such files are read by many
+// keySums is the metadata key of the checksums of a file of a round: of the weights and of each
+// moment, by name, behind the other metadata of the training. Parts of such files are read by many
 // machines, and the checksum of the file would make them read all of it.
 const keySums = "train.sums"
 
-// sumsOf returns the checksums of weights and moments with the metadata in info.
-func sumsOf(info map[string]string, weights []float32, moments []Moment) string {
+const nameOfWeights = "weights"
+
+// sumOf returns the checksum of values of a file with the metadata in info, with its name.
+func sumOf(info map[string]string, name string, values []float32) string {
 	text := crc32.Update(0, castagnoli, []byte(info[keyOptions]+info[keyState]))
-	sum := text
+	return fmt.Sprintf("%s=%08x", name, addSum(text, values))
+}
+
+// sumsOf returns the checksums of weights and moments.
+func sumsOf(info map[string]string, weights []float32, moments []Moment) string {
+	sums := sumOf(info, nameOfWeights, weights)
 	for _, m := range moments {
-		sum = addSum(sum, m.Values)
+		sums += " " + sumOf(info, m.Name, m.Values)
 	}
-	return fmt.Sprintf("%08x %08x", addSum(text, weights), sum)
+	return sums
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -45,25 +54,27 @@ func (c *Checkpoint) partWeights(p *layer.Params) error {
 	if err := c.Weights(p); err != nil {
 		return err
 	}
-	return c.verifySum("weights", 0, sumsOf(c.file.Metadata(), p.W, nil))
+	return c.verifySum(nameOfWeights, p.W)
 }
 
-// partMoments sets an optimizer to the moments of a file of a round, as resume does, and verifies
-// them.
-func (c *Checkpoint) partMoments(p *layer.Params, o Optimizer) error {
-	if err := c.resume(p, o); err != nil {
-		return err
+// partMoments copies moments of a file of a round, and verifies them.
+func (c *Checkpoint) partMoments(p *layer.Params, moments []Moment) error {
+	for _, m := range moments {
+		if err := c.copyTo(m.params(p.List), m.Name, m.Values); err != nil {
+			return err
+		}
+		if err := c.verifySum(m.Name, m.Values); err != nil {
+			return err
+		}
 	}
-	return c.verifySum("moments", 1, sumsOf(c.file.Metadata(), nil, o.Moments()))
+	return nil
 }
 
-// verifySum compares one of the sums of the file.
-func (c *Checkpoint) verifySum(what string, i int, found string) error {
-	var sums, expected [2]string
-	fmt.Sscan(found, &sums[0], &sums[1])
-	fmt.Sscan(c.file.Metadata()[keySums], &expected[0], &expected[1])
-	if sums[i] != expected[i] {
-		return fmt.Errorf("%s: the %s have checksum %s, expected %q as in the header: the file was damaged or altered", c.Path, what, sums[i], expected[i])
+// verifySum compares a checksum of the file with that of values.
+func (c *Checkpoint) verifySum(name string, values []float32) error {
+	meta := c.file.Metadata()
+	if sum := sumOf(meta, name, values); !slices.Contains(strings.Fields(meta[keySums]), sum) {
+		return fmt.Errorf("%s: found %s, expected a checksum in %q of the header: the file was damaged or altered", c.Path, sum, meta[keySums])
 	}
 	return nil
 }

@@ -15,10 +15,10 @@ func WorkDone(o Options, round, worker int) bool {
 }
 
 // Work makes the steps of a worker in a round and writes its file, unless it is done, see
-// Options.OuterPath and WorkerPath. It is a pure function of the files of this and the last round,
-// the pairs and the options: any number of attempts, on any machines and at the same time, write
-// the same bytes. Its other arguments and errors are those of Run, and IncompleteError if the round
-// before is not merged yet. When ctx ends, nothing is written and its cause is the error.
+// Options.OuterPath and WorkerPath. It is a pure function of the file of the round, the pairs and
+// the options: any number of attempts, on any machines and at the same time, write the same bytes.
+// Its other arguments and errors are those of Run, and IncompleteError if the round before is not
+// merged yet. When ctx ends, nothing is written and its cause is the error.
 func Work(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Options, round, worker int, report func(Event)) error {
 	if WorkDone(o, round, worker) {
 		return nil
@@ -36,11 +36,15 @@ func work(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opti
 		return err
 	}
 	defer r.loader.stop()
-	outer.Close()
+	defer outer.Close()
 	r.worker, r.workers, r.others = worker, o.Rounds.Workers, r.loader.newBuffer()
-	if err := r.resumeWorker(round); err != nil {
-		return err
+	r.optimizer.Resume(r.state.Step - r.state.Skipped/r.workers)
+	if round > 1 && !o.Rounds.ResetMoments {
+		if err := outer.partMoments(t.Params, r.optimizer.Moments()); err != nil {
+			return err
+		}
 	}
+	r.state.Skipped, r.state.SkippedInRow = 0, 0
 	r.end = round * o.Rounds.LocalSteps
 	for r.state.Step < r.end {
 		if ctx.Err() != nil {
@@ -53,33 +57,5 @@ func work(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opti
 	if sum := mat.Sum(t.Params.W); !finite(float64(sum)) {
 		return fmt.Errorf("train: step %d of worker %d diverged: %w", r.state.Step, worker, weights.fault(t.Params))
 	}
-	var moments []Moment
-	if !o.Rounds.ResetMoments {
-		moments = r.optimizer.Moments()
-	}
-	return r.writeRound(o.WorkerPath(round, worker), moments)
-}
-
-// resumeWorker restores the state of the last round that the worker was part of.
-func (r *run) resumeWorker(round int) error {
-	r.state.Skipped, r.state.SkippedInRow = 0, 0
-	last := r.lastRound(round, r.worker)
-	if last == 0 {
-		return nil
-	}
-	c, err := OpenPart(r.o.WorkerPath(last, r.worker))
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if _, err := r.match(c); err != nil {
-		return fmt.Errorf("%s: %w", c.Path, err)
-	}
-	r.state.Skipped, r.state.SkippedInRow = c.State.Skipped, c.State.SkippedInRow
-	if r.o.Rounds.ResetMoments {
-		return nil
-	}
-	err = c.partMoments(r.t.Params, r.optimizer)
-	r.optimizer.Resume(r.steps(last, r.worker) - c.State.Skipped)
-	return err
+	return r.writeRound(o.WorkerPath(round, worker), r.workerMoments())
 }

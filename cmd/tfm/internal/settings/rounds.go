@@ -31,7 +31,7 @@ func (r *Run) roundFlags(f *cli.Flags) {
 		Choices(train.OuterNesterov, train.OuterSlowMo, train.OuterAverage)
 	f.Float64Var(&o.OuterLR, "outer-lr", 0, "learning rate of the outer step").Default("depends on -outer and -workers")
 	f.Float64Var(&o.OuterMomentum, "outer-momentum", 0, "momentum of the outer step").Default("depends on -outer")
-	f.BoolVar(&o.ResetMoments, "reset-moments", false, "begin each round without the moments of the workers' optimizers, which halves the files")
+	f.BoolVar(&o.ResetMoments, "reset-moments", false, "begin each round without moments instead of the mean of those of the workers' optimizers; the files of the workers are a third as large")
 }
 
 // roundRules derives the settings of a training in rounds.
