@@ -157,7 +157,11 @@ func (t *tmxReader) add(token xml.Token) error {
 				u.codes = 0
 			}
 			if u.depth--; u.depth == 0 {
-				return t.addSegment(strings.Trim(oneSpace.ReplaceAllString(u.text.String(), " "), " "))
+				s := u.text.String()
+				if strings.ContainsAny(s, "\t\r\n") {
+					s = oneSpace.ReplaceAllString(s, " ")
+				}
+				return t.addSegment(strings.Trim(s, " "))
 			}
 		case name == "tu" && u.src != "" && u.tgt != "":
 			t.lines = fmt.Appendf(t.lines[:0], "%s\t%s\n", u.src, u.tgt)

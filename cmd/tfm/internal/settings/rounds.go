@@ -27,8 +27,8 @@ func (r *Run) roundFlags(f *cli.Flags) {
 	f.IntVar(&o.Workers, "workers", 4, "workers, whose number the result depends on; that of machines is free").Range(1, 1024).Common()
 	f.IntVar(&o.LocalSteps, "local-steps", 100, "steps that a worker makes on its own in a round").Range(1, 1<<20).Common()
 	f.IntVar(&o.Rounds, "rounds", 100, "number of rounds").Range(1, 9999).Common()
-	f.StringVar(&o.Outer, "outer", train.OuterNesterov, "the step from the weights of a round to those of the next: nesterov (DiLoCo), slowmo, or average, the mean of the workers").
-		Choices(train.OuterNesterov, train.OuterSlowMo, train.OuterAverage)
+	f.StringVar(&o.Outer, "outer", train.OuterAverage, "the step from the weights of a round to those of the next: average, the mean of the workers, nesterov (DiLoCo), or slowmo").
+		Choices(train.OuterAverage, train.OuterNesterov, train.OuterSlowMo)
 	f.Float64Var(&o.OuterLR, "outer-lr", 0, "learning rate of the outer step").Default("depends on -outer and -workers")
 	f.Float64Var(&o.OuterMomentum, "outer-momentum", 0, "momentum of the outer step").Default("depends on -outer")
 	f.BoolVar(&o.ResetMoments, "reset-moments", false, "begin each round without moments instead of the mean of those of the workers' optimizers; the files of the workers are a third as large")
