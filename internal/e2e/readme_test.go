@@ -251,6 +251,7 @@ var inputs = map[string]func(i int) string{
 	"test_2016_flickr.lc.norm.tok.de": german,
 	"page.html":                       func(i int) string { return "<p>" + english(i) + "</p>" },
 	"film.srt":                        subtitles,
+	"memory.tmx":                      memory,
 	"cmn.txt":                         func(i int) string { return manythings(i, "%d只狗跑向%d只猫。") },
 	"deu.txt":                         func(i int) string { return manythings(i, "%d Hunde laufen zu %d Katzen.") },
 }
@@ -261,6 +262,18 @@ var allEnglish, allGerman = texttest.Pairs(exampleLines)
 // subtitles is a line of a file with a cue in each four lines.
 func subtitles(i int) string {
 	return []string{fmt.Sprint(i/4 + 1), fmt.Sprintf("00:%02d:00,000 --> 00:%02d:02,000", i/4, i/4), english(i), ""}[i%4]
+}
+
+// memory is a line of a translation memory: a unit, with the begin or the end of the file.
+func memory(i int) string {
+	unit := fmt.Sprintf("<tu><tuv xml:lang='en'><seg>%s</seg></tuv><tuv xml:lang='de'><seg>%s</seg></tuv></tu>", allEnglish[i], allGerman[i])
+	switch i {
+	case 0:
+		return "<tmx version='1.4'><header srclang='en'/><body>\n" + unit
+	case exampleLines - 1:
+		return unit + "\n</body></tmx>"
+	}
+	return unit
 }
 
 func english(i int) string { return fmt.Sprintf("%d dogs run to %d cats .", i, i%7) }
