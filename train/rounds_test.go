@@ -147,6 +147,28 @@ func TestWorkersDealOutBatches(t *testing.T) {
 	}
 }
 
+// Without moments each round begins with Adam's first step, which moves every weight that has
+// a gradient by the learning rate.
+func TestResetMoments(t *testing.T) {
+	o := roundOptions(t, 1, 3)
+	o.Steps, o.ValidEvery, o.SaveEvery, o.Keep = 3, 1, 1, 9
+	o.Rounds = Rounds{Workers: 1, LocalSteps: 1, Rounds: 3, Outer: OuterAverage, ResetMoments: true}
+	inTurn(t, begun(t, o))
+	before, after := newModel(t, smallConfig()), newModel(t, smallConfig())
+	if err := errors.Join(readWeights(o.OuterPath(3), before, before.Params.W), readWeights(o.OuterPath(4), after, after.Params.W)); err != nil {
+		t.Fatal(err)
+	}
+	rate, moved := o.LearningRate(16).Rate(3), 0
+	for i, w := range after.Params.W {
+		if step := math.Abs(float64(w - before.Params.W[i])); math.Abs(step-rate) < 0.01*rate {
+			moved++
+		}
+	}
+	if n := len(after.Params.W); moved < n*9/10 {
+		t.Errorf("%d of %d weights moved by the learning rate", moved, n)
+	}
+}
+
 // Any order of the workers, number of attempts and of threads, and interruptions write the same
 // bytes.
 func TestAttemptsChangeNoBit(t *testing.T) {

@@ -38,11 +38,11 @@ func work(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opti
 	defer r.loader.stop()
 	defer outer.Close()
 	r.worker, r.workers, r.others = worker, o.Rounds.Workers, r.loader.newBuffer()
-	r.optimizer.Resume(r.state.Step - r.state.Skipped/r.workers)
 	if round > 1 && !o.Rounds.ResetMoments {
 		if err := outer.partMoments(t.Params, r.optimizer.Moments()); err != nil {
 			return err
 		}
+		r.optimizer.Resume(r.state.Step - r.state.Skipped/r.workers)
 	}
 	r.state.Skipped, r.state.SkippedInRow = 0, 0
 	r.end = round * o.Rounds.LocalSteps
