@@ -61,7 +61,8 @@ func TestScaleParallel(t *testing.T) {
 	}
 }
 
-// scale/parallel/train.sh makes what train -plan makes, by logins that begin in another folder.
+// scale/parallel/train.sh makes what train -plan makes, by logins that begin in another folder. Like
+// sshd, ssh here sets SHELL, without which parallel runs nothing and succeeds.
 func TestScaleParallelRounds(t *testing.T) {
 	if _, err := exec.LookPath("parallel"); err != nil {
 		t.Skip("optional: needs GNU parallel (apt-get install parallel)")
@@ -74,7 +75,7 @@ func TestScaleParallelRounds(t *testing.T) {
 	want, dir, bin := planToy(t, plan...), planToy(t, plan...), binFolder(t)
 	mustRun(t, "", "train", "-plan", want)
 	ssh := filepath.Join(bin, "ssh")
-	if err := os.WriteFile(ssh, []byte("#!/bin/sh\ncd /\nwhile [ \"$1\" != there ]; do shift; done\nshift\n[ \"$1\" != -- ] || shift\nexec sh -c \"$*\"\n"), 0o777); err != nil {
+	if err := os.WriteFile(ssh, []byte("#!/bin/sh\nexport SHELL=/bin/sh\ncd /\nwhile [ \"$1\" != there ]; do shift; done\nshift\n[ \"$1\" != -- ] || shift\nexec sh -c \"$*\"\n"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command(script, filepath.Base(dir), "--ssh", ssh, "--sshlogin", "2/there", "--will-cite")
