@@ -30,8 +30,10 @@ type Files struct {
 	Source, Target string
 
 	// Of a translation memory: its languages, BCP 47 tags, which it needs if it has more than
-	// two, and, if not nil, the number of units without text in both, set by each reading.
+	// two; if they are only Likely, they tell source from target where it has them; and, if not
+	// nil, the number of units with text in one of the two only, set by each reading.
 	SrcLang, TgtLang string
+	Likely           bool
 	OneSided         *int
 }
 

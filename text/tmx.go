@@ -25,10 +25,12 @@ type tmxReader struct {
 	name     string
 	in       *limitedElements
 	xml      *xml.Decoder
+	files    Files  // with the languages that were given
+	header   string // language of the sources by the header, or ""
 	src, tgt string // languages; "" until they are found
-	given    bool   // both were given, so that a unit may have more
 	lines    []byte // that are not read yet
 	unit     tmxUnit
+	open     int // elements
 	pairs    int
 	oneSided *int // units that were left out
 	err      error
@@ -36,22 +38,40 @@ type tmxReader struct {
 
 // tmxUnit is the part of a translation unit that has been read.
 type tmxUnit struct {
-	variant  string          // language of the current variant
-	text     strings.Builder // of its segment
-	depth    int             // of open elements, from the segment on
-	codes    int             // depth of the outermost codes; 0 outside of codes
-	src, tgt string
-	taken    [2]bool // whether src and tgt are set
+	variants []tmxVariant // with text
+	size     int          // of them
+	lang     string       // of the current variant
+	text     strings.Builder
+	depth    int // of open elements, from the segment on
+	codes    int // depth of the outermost codes; 0 outside of codes
 }
 
+type tmxVariant struct{ lang, text string }
+
 var (
-	tmxRoot  = regexp.MustCompile(`<tmx[\s>]`)
+	// tmxBegin is the part of a file up to its root element: an XML declaration, comments,
+	// instructions and a document type.
+	tmxBegin = regexp.MustCompile(`(?s)^(\x{FEFF}|\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(\[.*?\]\s*)?>)*<tmx[\s>]`)
 	tmxCodes = map[string]bool{"bpt": true, "ept": true, "it": true, "ph": true, "ut": true}
 	oneSpace = regexp.MustCompile(` *[\t\r\n][ \t\r\n]*`)
 )
 
-// maxTMXHead is the number of bytes in which a file must begin its root element to be TMX.
-const maxTMXHead = 4 << 10
+const (
+	maxTMXHead    = 4 << 10     // bytes in which a file must begin its root element to be TMX
+	maxTMXDepth   = 100         // of nested elements
+	maxTMXUnit    = 4 * MaxLine // size of the variants of a unit
+	tmxVariantMin = 64          // size of one, beside its text
+)
+
+// IsTMX reports whether the file at path begins as a translation memory.
+func IsTMX(path string) bool {
+	l, err := open(path)
+	if err != nil {
+		return false
+	}
+	defer l.Close()
+	return openTMX(l.text, Files{}) != nil
+}
 
 // openTMX returns the lines of r if it begins as a TMX file, else nil. Then r is at its begin.
 func openTMX(r *bufio.Reader, f Files) io.Reader {
@@ -64,19 +84,21 @@ func openTMX(r *bufio.Reader, f Files) io.Reader {
 	if order != nil {
 		head, _ = io.ReadAll(&utf16Reader{r: bytes.NewReader(head[:len(head)&^1]), order: order})
 	}
-	if !tmxRoot.Match(head) {
+	if !tmxBegin.Match(head) {
 		return nil
 	}
 	in := &limitedElements{r: r}
 	if order != nil {
 		in.r = &utf16Reader{r: r, order: order}
 	}
-	t := &tmxReader{name: InputName(f.Source), in: in, xml: xml.NewDecoder(in), src: f.SrcLang, tgt: f.TgtLang, oneSided: cmp.Or(f.OneSided, new(int))}
-	t.given, *t.oneSided = t.src != "" && t.tgt != "", 0
+	t := &tmxReader{name: InputName(f.Source), in: in, xml: xml.NewDecoder(in), files: f, oneSided: cmp.Or(f.OneSided, new(int))}
+	if *t.oneSided = 0; !f.Likely {
+		t.src, t.tgt = f.SrcLang, f.TgtLang
+	}
 	t.xml.CharsetReader = func(charset string, in io.Reader) (io.Reader, error) {
 		switch charset = strings.ToLower(charset); {
-		case order != nil:
-			return in, nil // already UTF-8
+		case order != nil, charset == "utf8":
+			return in, nil // UTF-16 is already UTF-8
 		case charset == "us-ascii", charset == "iso-8859-1", charset == "windows-1252":
 			return latinReader{in.(io.ByteReader)}, nil
 		}
@@ -97,7 +119,7 @@ func (t *tmxReader) errorf(format string, a ...any) error {
 func (t *tmxReader) Read(p []byte) (int, error) {
 	for len(t.lines) == 0 && t.err == nil {
 		t.in.left = MaxLine
-		token, err := t.xml.RawToken()
+		token, err := t.xml.Token()
 		if err != nil {
 			t.err = t.failed(err)
 		} else {
@@ -115,7 +137,9 @@ func (t *tmxReader) Read(p []byte) (int, error) {
 func (t *tmxReader) failed(err error) error {
 	syntax := new(xml.SyntaxError)
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return t.errorf("truncated gzip file: %w", err)
+	case errors.As(err, &syntax) && syntax.Msg == "unexpected EOF":
 		return t.errorf("the file ends before </tmx>")
 	case errors.As(err, &syntax):
 		return t.errorf("%s", syntax.Msg)
@@ -128,17 +152,20 @@ func (t *tmxReader) add(token xml.Token) error {
 	u := &t.unit
 	switch x := token.(type) {
 	case xml.StartElement:
+		if t.open++; t.open > maxTMXDepth {
+			return t.errorf("found elements nested deeper than %d", maxTMXDepth)
+		}
 		switch name := x.Name.Local; {
 		case u.depth > 0:
 			if u.depth++; u.codes == 0 && tmxCodes[name] {
 				u.codes = u.depth
 			}
-		case name == "header" && t.src == "" && !strings.EqualFold(attribute(x, "srclang"), "*all*"):
-			t.src = attribute(x, "srclang")
+		case name == "header" && !strings.EqualFold(attribute(x, "srclang"), "*all*"):
+			t.header = attribute(x, "srclang")
 		case name == "tu":
-			*u = tmxUnit{}
+			*u = tmxUnit{variants: u.variants[:0]}
 		case name == "tuv":
-			u.variant = attribute(x, "lang") // also of xml:lang
+			u.lang = attribute(x, "lang") // also of xml:lang
 		case name == "seg":
 			u.depth = 1
 			u.text.Reset()
@@ -151,25 +178,19 @@ func (t *tmxReader) add(token xml.Token) error {
 			}
 		}
 	case xml.EndElement:
+		t.open--
 		switch name := x.Name.Local; {
 		case u.depth > 0:
 			if u.depth == u.codes {
 				u.codes = 0
 			}
 			if u.depth--; u.depth == 0 {
-				s := u.text.String()
-				if strings.ContainsAny(s, "\t\r\n") {
-					s = oneSpace.ReplaceAllString(s, " ")
-				}
-				return t.addSegment(strings.Trim(s, " "))
+				return t.endSegment()
 			}
-		case name == "tu" && u.src != "" && u.tgt != "":
-			t.lines = fmt.Appendf(t.lines[:0], "%s\t%s\n", u.src, u.tgt)
-			t.pairs++
 		case name == "tu":
-			*t.oneSided++
+			return t.endUnit()
 		case name == "tmx" && t.pairs == 0:
-			return t.errorf("found no unit in two languages, expected %s and %s", cmp.Or(t.src, "one"), cmp.Or(t.tgt, "another"))
+			return t.errorf("found no unit in two languages, expected %s and %s", cmp.Or(t.src, t.header, "one"), cmp.Or(t.tgt, "another"))
 		case name == "tmx":
 			return io.EOF
 		}
@@ -177,32 +198,112 @@ func (t *tmxReader) add(token xml.Token) error {
 	return nil
 }
 
-// addSegment sets the side of the unit to which the current variant belongs. The languages that
-// were not given are that of the header, or of the first variant, and the only other one.
-func (t *tmxReader) addSegment(s string) error {
+// endSegment adds the segment that was read to the variants of the unit, if it has text.
+func (t *tmxReader) endSegment() error {
 	u := &t.unit
-	if u.variant == "" {
+	if u.lang == "" {
 		return t.errorf("found a variant without xml:lang")
 	}
-	languages, sides := [2]*string{&t.src, &t.tgt}, [2]*string{&u.src, &u.tgt}
-	of := slices.IndexFunc(languages[:], func(l *string) bool { return *l != "" && sameLanguage(*l, u.variant) })
-	if of < 0 {
-		if of = slices.IndexFunc(languages[:], func(l *string) bool { return *l == "" }); of >= 0 {
-			*languages[of] = u.variant
-		}
+	s := u.text.String()
+	if strings.ContainsAny(s, "\t\r\n") {
+		s = oneSpace.ReplaceAllString(s, " ")
 	}
+	if s = strings.Trim(s, " "); s == "" {
+		return nil
+	}
+	if u.size += len(s) + tmxVariantMin; u.size > maxTMXUnit {
+		return t.errorf("found a unit longer than %d bytes", maxTMXUnit)
+	}
+	u.variants = append(u.variants, tmxVariant{u.lang, s})
+	return nil
+}
+
+// endUnit makes a line of the unit that was read.
+func (t *tmxReader) endUnit() error {
+	if err := t.findLanguages(); err != nil {
+		return err
+	}
+	src, tgt := t.unit.in(t.src, t.tgt), t.unit.in(t.tgt, t.src)
 	switch {
-	case of >= 0 && !u.taken[of]:
-		*sides[of], u.taken[of] = s, true
-	case of < 0 && !t.given:
-		return t.errorf("found text in %s beside %s and %s, expected two languages: choose them with -src-lang and -tgt-lang", u.variant, t.src, t.tgt)
+	case len(src)+len(tgt) >= MaxLine:
+		return t.errorf("found a pair longer than %d bytes, expected one sentence", MaxLine)
+	case src != "" && tgt != "":
+		t.lines = fmt.Appendf(t.lines[:0], "%s\t%s\n", src, tgt)
+		t.pairs++
+	case src+tgt != "" || !t.given(): // the others are of languages that are not asked for
+		*t.oneSided++
 	}
 	return nil
 }
 
+// given reports whether both languages were given, so that a unit may have others.
+func (t *tmxReader) given() bool {
+	return !t.files.Likely && t.files.SrcLang != "" && t.files.TgtLang != ""
+}
+
+// findLanguages sets the languages that were not given from the first unit in two: by the likely
+// ones or the header, if they name one of the two, or in the order of the unit.
+func (t *tmxReader) findLanguages() error {
+	if t.given() {
+		return nil
+	}
+	found := slices.DeleteFunc([]string{t.src, t.tgt}, func(lang string) bool { return lang == "" })
+	has := func(lang string) int {
+		return slices.IndexFunc(found, func(l string) bool { return lang != "" && sameLanguage(l, lang) })
+	}
+	known := len(found)
+	for _, v := range t.unit.variants {
+		if has(v.lang) < 0 {
+			found = append(found, v.lang)
+		}
+	}
+	switch {
+	case len(found) > 2:
+		return t.errorf("found text in %s beside %s and %s, expected two languages: choose them with -src-lang and -tgt-lang", found[2], found[0], found[1])
+	case len(found) < 2 || known == 2 || t.unit.in(found[0], found[1]) == "":
+		return nil
+	}
+	of, source := 0, known == 0 || t.src != "" // found[of] is the source, or else the target
+	for _, hint := range []struct {
+		lang   string
+		source bool
+	}{{t.header, true}, {t.files.TgtLang, false}, {t.files.SrcLang, true}} {
+		if i := has(hint.lang); known == 0 && i >= 0 {
+			of, source = i, hint.source
+			if len(hint.lang) < len(found[i]) { // also other regions
+				found[i] = hint.lang
+			}
+		}
+	}
+	if t.src, t.tgt = found[of], found[1-of]; !source {
+		t.src, t.tgt = t.tgt, t.src
+	}
+	return nil
+}
+
+// in returns the text in a language, "" if there is none: that of its very tag, or else of one of
+// the same language that is not the tag of the other side.
+func (u *tmxUnit) in(lang, other string) (text string) {
+	for _, v := range u.variants {
+		switch {
+		case lang == "":
+		case sameTag(v.lang, lang):
+			return v.text
+		case text == "" && sameLanguage(v.lang, lang) && !sameTag(v.lang, other):
+			text = v.text
+		}
+	}
+	return text
+}
+
+// tag returns a BCP 47 tag in the form that compares.
+func tag(lang string) string { return strings.ToLower(strings.ReplaceAll(lang, "_", "-")) }
+
+func sameTag(a, b string) bool { return tag(a) == tag(b) }
+
 // sameLanguage reports whether two BCP 47 tags are of one language, where one may have no region.
 func sameLanguage(a, b string) bool {
-	a, b = strings.ToLower(strings.ReplaceAll(a, "_", "-"))+"-", strings.ToLower(strings.ReplaceAll(b, "_", "-"))+"-"
+	a, b = tag(a)+"-", tag(b)+"-"
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 

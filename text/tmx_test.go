@@ -43,6 +43,7 @@ func TestTMX(t *testing.T) {
 	for name, c := range map[string]struct {
 		file     string
 		from, to string
+		likely   bool
 		want     []string
 		oneSided int
 		err      string
@@ -62,11 +63,26 @@ func TestTMX(t *testing.T) {
 		"byte order mark":    {file: byteOrderMark + tmx("en", two), want: []string{"A <dog>.\tEin Hund."}},
 		"Windows-1252":       {file: latin, want: []string{"a\tü€"}},
 		"gzip":               {file: gzipped(tmx("en", two)), want: []string{"A <dog>.\tEin Hund."}},
-		"third language":     {file: tmx("en", two+unit("fr", "a", "en", "b")), err: ":8: found text in fr beside en and de, expected two languages: choose them with -src-lang and -tgt-lang"},
+		"utf8":               {file: strings.Replace(tmx("en", two), "UTF-8", "utf8", 1), want: []string{"A <dog>.\tEin Hund."}},
+		"header of another":  {file: tmx("fr", two+two), want: []string{"A <dog>.\tEin Hund.", "A <dog>.\tEin Hund."}},
+		"regions by header":  {file: tmx("en", two+unit("en-GB", "a", "de", "b")), want: []string{"A <dog>.\tEin Hund.", "a\tb"}},
+		"target of header":   {file: tmx("de", two), to: "de", want: []string{"A <dog>.\tEin Hund."}},
+		"exact tags":         {file: tmx("pt", unit("pt-BR", "a", "pt", "b")+unit("pt-BR", "c", "pt-PT", "d")+unit("pt", "e")), from: "pt", to: "pt-BR", want: []string{"b\ta", "d\tc"}, oneSided: 1},
+		"likely reversed":    {file: tmx("en", two), from: "de", to: "en", likely: true, want: []string{"Ein Hund.\tA <dog>."}},
+		"likely others":      {file: tmx("en", unit("en", "a", "zh-TW", "b")), from: "zh-Hant", to: "fr", likely: true, want: []string{"a\tb"}},
+		"units of others":    {file: tmx("en", two+unit("fr", "a", "it", "b")+unit("en", "c", "fr", "d")), from: "en", to: "de", want: []string{"A <dog>.\tEin Hund."}, oneSided: 1},
+		"nesting":            {file: tmx("en", "<tu><tuv xml:lang='en'><seg>a<b></seg></tuv></tu>"+two), err: ":5: element <b> closed by </seg>"},
+		"comment before":     {file: strings.Replace(tmx("en", two), "<!DOCTYPE", "<!-- x --><?x?><!DOCTYPE", 1), want: []string{"A <dog>.\tEin Hund."}},
+		"not TMX":            {file: "<a>\t<b>\n<tmx >\tb\n", want: []string{"<a>\t<b>", "<tmx >\tb"}, oneSided: -1},
+		"long pair":          {file: tmx("en", unit("en", strings.Repeat("a ", MaxLine/4), "de", strings.Repeat("b ", MaxLine/4+1))), err: "found a pair longer than"},
+		"many variants":      {file: tmx("en", "<tu>"+strings.Repeat("<tuv xml:lang='en'><seg>a</seg></tuv>", maxTMXUnit/tmxVariantMin)+"</tu>"), err: "found a unit longer than"},
+		"deep":               {file: tmx("en", strings.Repeat("<a>", maxTMXDepth)), err: "nested deeper than"},
+		"third language":     {file: tmx("en", two+unit("fr", "a", "en", "b")), err: ":10: found text in fr beside en and de, expected two languages: choose them with -src-lang and -tgt-lang"},
 		"no language":        {file: tmx("en", "<tu><tuv><seg>a</seg></tuv></tu>"), err: ":5: found a variant without xml:lang"},
-		"no units":           {file: tmx("en", unit("en", "a", "de", "")), err: "found no unit in two languages, expected en and de"},
+		"no units":           {file: tmx("en", unit("en", "a", "de", "")), err: "found no unit in two languages, expected en and another"},
 		"truncated":          {file: tmx("en", two)[:200], err: "the file ends before </tmx>"},
-		"truncated in a tag": {file: tmx("en", two)[:170], err: "unexpected EOF"},
+		"truncated in a tag": {file: tmx("en", two)[:170], err: "the file ends before </tmx>"},
+		"truncated gzip":     {file: gzipped(tmx("en", two))[:150], err: "truncated gzip file"},
 		"entity":             {file: strings.Replace(tmx("en", unit("en", "&b;", "de", "c")), `SYSTEM "tmx14.dtd"`, `[<!ENTITY a "aaa"><!ENTITY b "&a;&a;">]`, 1), err: ":5: invalid character entity &b;"},
 		"other encoding":     {file: strings.Replace(tmx("en", two), "UTF-8", "windows-1251", 1), err: ":1: xml: opening charset \"windows-1251\": found the encoding windows-1251, expected"},
 		"invalid UTF-8":      {file: tmx("en", unit("en", "\xFC", "de", "a")), err: ":5: invalid UTF-8"},
@@ -76,7 +92,7 @@ func TestTMX(t *testing.T) {
 		path, oneSided := write(t, "m.tmx", c.file), -1
 		var got []string
 		var err error
-		for p, e := range (Files{Source: path, SrcLang: c.from, TgtLang: c.to, OneSided: &oneSided}).Pairs() {
+		for p, e := range (Files{Source: path, SrcLang: c.from, TgtLang: c.to, Likely: c.likely, OneSided: &oneSided}).Pairs() {
 			if err = e; err == nil {
 				got = append(got, p.Source+"\t"+p.Target)
 				if p.Line != len(got) {

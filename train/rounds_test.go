@@ -220,6 +220,27 @@ func TestAttemptsChangeNoBit(t *testing.T) {
 	}
 }
 
+// Attempts at a merge at the same time all succeed, also those whose files another removes.
+func TestMergesAtOnce(t *testing.T) {
+	o := begun(t, roundOptions(t, 3, 20))
+	for round := 1; round <= 20; round++ {
+		for worker := range 3 {
+			mustWork(t, o, nil, round, worker)
+		}
+		errs := make(chan error)
+		for range 4 {
+			go func() {
+				errs <- Merge(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, round, 0, nil)
+			}()
+		}
+		for range 4 {
+			if err := <-errs; err != nil {
+				t.Errorf("round %d: %v", round, err)
+			}
+		}
+	}
+}
+
 // A round without a worker is refused, or recorded, and can be repeated.
 func TestQuorum(t *testing.T) {
 	o := begun(t, roundOptions(t, 3, 4))

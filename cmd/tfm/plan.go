@@ -28,7 +28,7 @@ func planCommand(f *cli.Flags) cli.Action {
 }
 
 // planFile is the file of the settings in the folder of a training in rounds. Its names of corpora
-// are used; all else is in the file of the first round.
+// and of their languages are used; all else is in the file of the first round.
 const planFile = "plan.conf"
 
 // plan fixes a training in rounds.
@@ -74,6 +74,7 @@ func (t *trainer) plan(ctx context.Context, args []string) error {
 			}
 		}
 	}
+	t.SrcLang, t.TgtLang = t.languages[0], t.languages[1] // the file of the first round has the model's
 	if err := safetensors.WriteAtomic(filepath.Join(dir, planFile), t.Write); err != nil {
 		return err
 	}
@@ -154,11 +155,12 @@ func (r *rounds) merge(ctx context.Context, args []string) error {
 	if err := cli.UsageIf(r.quorum < 0 || r.quorum > c.Options.Rounds.Workers, "-quorum is %d, expected 0 to %d, the workers", r.quorum, c.Options.Rounds.Workers); err != nil {
 		return err
 	}
-	if train.MergeDone(c.Options, round) {
+	_, err = c.Options.Members(round, r.quorum)
+	if train.MergeDone(c.Options, round) { // in this order: see train.Merge
 		if _, err := os.Stat(training.ModelOfRounds(c.Options.Dir)); err == nil || round < c.Options.Rounds.Rounds {
 			return nil
 		}
-	} else if _, err := c.Options.Members(round, r.quorum); err != nil {
+	} else if err != nil {
 		return training.Retried(err)
 	}
 	return r.do(ctx, c, func(ctx context.Context, ready *training.Ready) error { return ready.Merge(ctx, round, r.quorum) })
@@ -211,14 +213,15 @@ func (r *rounds) do(ctx context.Context, c *train.Checkpoint, part func(context.
 	defer stop()
 	files := settings.NewPlan(cli.NewFlags())
 	files.ConfigFile = filepath.Join(c.Options.Dir, planFile)
-	if err := files.Load(); err != nil {
+	t := trainer{Run: files, progress: terminal.NewProgress(os.Stderr)}
+	if err := t.load(); err != nil {
 		return cli.MayRetry(err)
 	}
 	read, err := tokenizers.Read(c.Path)
 	if err != nil {
 		return err
 	}
-	t := trainer{Run: files, tokenizers: &read, progress: terminal.NewProgress(os.Stderr)}
+	t.tokenizers = &read
 	if err := t.checkCorpora(); err != nil {
 		return cli.MayRetry(err)
 	}

@@ -43,6 +43,8 @@ type trainer struct {
 	init       *training.Init    // the model to fine-tune, or nil
 	resumed    *train.Checkpoint // the checkpoint of -resume, or nil
 
+	languages [2]string // that -src-lang and -tgt-lang name, unlike those of a model
+
 	rounds, replay string // -plan, -replay
 }
 
@@ -82,12 +84,19 @@ func (t *trainer) makeRounds(ctx context.Context) error {
 // settle reads the files of settings, validates the settings and checks that the files that they
 // name can be read and written.
 func (t *trainer) settle() error {
-	for _, step := range []func() error{t.Load, t.Check, t.checkOutput, t.resolve, t.checkCorpora, t.checkOverwrite} {
+	for _, step := range []func() error{t.load, t.Check, t.checkOutput, t.resolve, t.checkCorpora, t.checkOverwrite} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// load reads the files of settings.
+func (t *trainer) load() error {
+	err := t.Load()
+	t.languages = [2]string{t.SrcLang, t.TgtLang}
+	return err
 }
 
 // inspect reads the corpora once and chooses the settings that depend on them. Those of a resumed
@@ -146,11 +155,18 @@ func (t *trainer) checkOutput() error {
 }
 
 // corpus returns the training files, nil if -dump-config is given none.
-func (t *trainer) corpus() *corpus.Text { return pairs(t.TSV, t.Src, t.Tgt).In(t.SrcLang, t.TgtLang) }
+func (t *trainer) corpus() *corpus.Text { return t.in(pairs(t.TSV, t.Src, t.Tgt)) }
 
 // validation returns the validation files, nil to hold pairs out.
-func (t *trainer) validation() *corpus.Text {
-	return pairs(t.ValidTSV, t.ValidSrc, t.ValidTgt).In(t.SrcLang, t.TgtLang)
+func (t *trainer) validation() *corpus.Text { return t.in(pairs(t.ValidTSV, t.ValidSrc, t.ValidTgt)) }
+
+// in returns a text in the languages that were named. Those of the model to fine-tune, whose tags
+// may be others than those of a translation memory, are likely.
+func (t *trainer) in(text *corpus.Text) *corpus.Text {
+	if t.languages == [2]string{} && t.Options.Init != "" {
+		return text.In(t.SrcLang, t.TgtLang, true)
+	}
+	return text.In(t.languages[0], t.languages[1], false)
 }
 
 // pairs returns the pairs of the files that are named, or nil.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,4 +202,48 @@ func TestInitWithLearnedPositions(t *testing.T) {
 	if n := loadModel(t, m).Model.Config.MaxLen; n != 41 {
 		t.Errorf("%d positions, want 41", n)
 	}
+}
+
+// The languages of a model, which may have other tags than a translation memory, leave out none of
+// its units, in fine-tuning, its continuation, and in rounds. They tell source from target.
+func TestInitWithTranslationMemory(t *testing.T) {
+	src, tgt := toyCorpus(t)
+	sources, targets := strings.Split(read(t, src), "\n")[:50], strings.Split(read(t, tgt), "\n")[:50]
+	tsv := make([]string, len(sources))
+	for i := range tsv {
+		tsv[i] = sources[i] + "\t" + targets[i]
+	}
+	memory := func(srcLang, tgtLang string) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "<tmx version='1.4'><header srclang='%s'/><body>", tgtLang)
+		for i := range sources {
+			fmt.Fprintf(&b, "<tu><tuv xml:lang='%s'><seg>%s</seg></tuv><tuv xml:lang='%s'><seg>%s</seg></tuv></tu>\n", tgtLang, targets[i], srcLang, sources[i])
+		}
+		path := filepath.Join(t.TempDir(), "memory.tmx")
+		if err := os.WriteFile(path, []byte(b.String()+"</body></tmx>"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	init, dir := filepath.Join(t.TempDir(), "m.safetensors"), t.TempDir()
+	mustRun(t, "", append([]string{"train", "-src", src, "-tgt", tgt, "-o", init, "-steps", "1", "-src-lang", "en", "-tgt-lang", "zh-Hant"}, toySmall...)...)
+	pairs := filepath.Join(dir, "pairs.tsv")
+	if err := os.WriteFile(pairs, []byte(lines(tsv)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := func(command, tsv string, more ...string) []string {
+		return append([]string{command, "-tsv", tsv, "-init", init, "-lr", "1e-3", "-warmup", "1", "-cooldown", "0", "-batch-tokens", "200", "-max-len", "40", "-valid-every", "0"}, more...)
+	}
+	want := filepath.Join(dir, "want.safetensors")
+	mustRun(t, "", args("train", pairs, "-o", want, "-steps", "2")...)
+	tags := memory("en-GB", "zh-TW")
+	got := filepath.Join(dir, "got.safetensors")
+	mustRun(t, "", args("train", tags, "-o", got, "-steps", "1")...)
+	mustRun(t, "", args("train", tags, "-o", got, "-steps", "2", "-resume")...)
+	if !slices.Equal(loadModel(t, got).Model.Params.W, loadModel(t, want).Model.Params.W) {
+		t.Error("a translation memory makes another model than its pairs")
+	}
+	plan := filepath.Join(dir, "plan")
+	mustRun(t, "", args("plan", tags, "-workers", "1", "-local-steps", "1", "-rounds", "1", plan)...)
+	mustRun(t, "", "train", "-plan", plan)
 }

@@ -109,7 +109,7 @@ func TestReadAgain(t *testing.T) {
 	}
 	tmx.WriteString("</body></tmx>")
 	third := mustRead(t, Options{Train: TSV(write(t, "tsv", tsv.String(), true)), VocabSize: 320}, o)
-	memory := TSV(write(t, "tmx", tmx.String(), true)).In("en", "fr")
+	memory := TSV(write(t, "tmx", tmx.String(), true)).In("en", "fr", false)
 	fourth := mustRead(t, Options{Train: memory, VocabSize: 320}, o)
 	if n := memory.OneSided(); n != 1 {
 		t.Errorf("%d units with one side, want 1", n)

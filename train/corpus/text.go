@@ -30,13 +30,13 @@ func TSV(path string) *Text { return newText(path, text.Files{Source: path, OneS
 func newText(name string, files text.Files) *Text { return &Text{name, files.Views(), &files} }
 
 // In returns the text with the languages of its sides, BCP 47 tags, which choose among those of
-// a translation memory. "" is found.
-func (t *Text) In(srcLang, tgtLang string) *Text {
+// a translation memory, or tell its sides apart if they are only likely. "" is found.
+func (t *Text) In(srcLang, tgtLang string, likely bool) *Text {
 	if t == nil || t.files == nil {
 		return t
 	}
 	files := *t.files
-	files.SrcLang, files.TgtLang = srcLang, tgtLang
+	files.SrcLang, files.TgtLang, files.Likely = srcLang, tgtLang, likely
 	return newText(t.Name, files)
 }
 
