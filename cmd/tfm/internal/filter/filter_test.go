@@ -117,3 +117,13 @@ func FuzzFormats(f *testing.F) {
 		}
 	})
 }
+
+// Pairs of a translation memory are written as TSV.
+func TestOutputsOfMemory(t *testing.T) {
+	for tsv, want := range map[string][2]string{"a/m.tmx": {"m.tsv", "test.tsv"}, "m.tmx.gz": {"m.tsv.gz", "test.tsv.gz"}, "m.txt": {"m.txt", "test.txt"}} {
+		c := &Corpus{tsv: tsv}
+		if got := [2]string{c.Outputs("")[0], c.SetOutputs("", "test")[0]}; got != want {
+			t.Errorf("outputs of %s are %q, want %q", tsv, got, want)
+		}
+	}
+}

@@ -20,8 +20,8 @@ import (
 // sides have one name, such as de/train.txt and en/train.txt, they become train.txt.src and
 // train.txt.tgt.
 func (c *Corpus) Outputs(dir string) (paths []string) {
-	for _, path := range c.Files().Paths() {
-		paths = append(paths, filepath.Join(dir, filepath.Base(path)))
+	for _, name := range c.names() {
+		paths = append(paths, filepath.Join(dir, name))
 	}
 	if len(paths) == 2 && paths[0] == paths[1] {
 		path, gz := cutGzip(paths[0])
@@ -34,8 +34,8 @@ func (c *Corpus) Outputs(dir string) (paths []string) {
 // c, or with .src and .tgt if they are equal.
 func (c *Corpus) SetOutputs(dir, set string) (paths []string) {
 	var extensions, zipped []string
-	for _, path := range c.Files().Paths() {
-		name, gz := cutGzip(filepath.Base(path))
+	for _, name := range c.names() {
+		name, gz := cutGzip(name)
 		extensions, zipped = append(extensions, filepath.Ext(name)), append(zipped, gz)
 	}
 	if len(extensions) == 2 && extensions[0] == extensions[1] {
@@ -45,6 +45,18 @@ func (c *Corpus) SetOutputs(dir, set string) (paths []string) {
 		paths = append(paths, filepath.Join(dir, set+extension+zipped[i]))
 	}
 	return paths
+}
+
+// names returns the names of the files. A translation memory becomes TSV.
+func (c *Corpus) names() (names []string) {
+	for _, path := range c.Files().Paths() {
+		name, gz := cutGzip(filepath.Base(path))
+		if base, ok := strings.CutSuffix(name, ".tmx"); ok && c.tsv != "" {
+			name = base + ".tsv"
+		}
+		names = append(names, name+gz)
+	}
+	return names
 }
 
 // cutGzip returns name without .gz, and .gz if name ends in it.

@@ -6,6 +6,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/internal/format"
+	"tfm/text"
 	"tfm/text/script"
 	"tfm/train/corpus"
 )
@@ -200,7 +201,7 @@ const (
 func remedy(purpose, command string, texts ...*corpus.Text) string {
 	var printed []any
 	for _, t := range texts {
-		if len(t.Paths()) == 0 || strings.HasSuffix(strings.TrimSuffix(t.Paths()[0], ".gz"), ".tmx") {
+		if len(t.Paths()) == 0 || text.IsTMX(t.Paths()[0]) {
 			return ""
 		}
 		printed = append(printed, lines(t))
