@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tfm/translate"
 )
 
 // statusError is an error with a status of HTTP.
@@ -38,6 +40,9 @@ func errorStatus(err error) *statusError {
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return &statusError{status: statusClosed, message: "Request canceled"}
+	}
+	if errors.Is(err, translate.ErrNoTranslation) {
+		return &statusError{status: http.StatusBadRequest, message: err.Error()}
 	}
 	return &statusError{status: http.StatusInternalServerError, message: "Cannot translate text"}
 }

@@ -311,11 +311,11 @@ func removeStale(dir string) {
 	}
 }
 
-// periodic returns the steps that are multiples of SaveEvery. Only these and the last step are
+// periodic returns the steps that are multiples of SaveEvery, but not 0. Only these and the last step are
 // averaged, so that an interrupted run, which saves at other steps too, ends in the same weights.
 func (o Options) periodic(steps []int) (periodic []int) {
 	for _, step := range steps {
-		if o.SaveEvery > 0 && step%o.SaveEvery == 0 {
+		if o.SaveEvery > 0 && step > 0 && step%o.SaveEvery == 0 {
 			periodic = append(periodic, step)
 		}
 	}

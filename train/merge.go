@@ -42,6 +42,12 @@ func merge(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opt
 	}
 	defer r.loader.stop()
 	defer outer.Close()
+	if r.valid != nil && round == 1 && o.Init != "" { // as Run does
+		r.validateWeights(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
 	optimizer := r.outerOptimizer()
 	if err := outer.partMoments(t.Params, outerMoments(optimizer)); err != nil {
 		return err
@@ -101,8 +107,9 @@ func (r *run) addWorkers(round int, members []int) error {
 		}
 		r.state.Skipped += state.Skipped
 		if i == 0 {
-			r.state.Step, r.state.Position = state.Step, state.Position
+			r.state.Step, r.state.Position, r.state.SkippedInRow = state.Step, state.Position, state.SkippedInRow
 		}
+		r.state.SkippedInRow = min(r.state.SkippedInRow, state.SkippedInRow)
 	}
 	for worker := range r.o.Rounds.Workers {
 		if !slices.Contains(members, worker) {

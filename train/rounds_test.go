@@ -90,12 +90,15 @@ func outers(t *testing.T, o Options) (files []string) {
 	return files
 }
 
-// One worker that is averaged makes the same weights as Run, with every optimizer, a cooldown, and
-// a mean of the last checkpoints.
+// One worker that is averaged makes the same weights as Run, with every optimizer, a cooldown, a mean
+// of the last checkpoints, and initial weights that nothing improves on.
 func TestOneWorkerIsRun(t *testing.T) {
 	for _, optimizer := range []string{OptimizerAdam, OptimizerMuon, OptimizerSGD} {
 		for _, accumulate := range []int{1, 2} {
 			o := roundOptions(t, 1, 5)
+			if optimizer == OptimizerAdam && accumulate == 2 {
+				o.LR, o.Init = 1e-30, "not worse"
+			}
 			o.Optimizer, o.Accumulate, o.Cooldown = optimizer, accumulate, 0.4
 			if optimizer == OptimizerMuon {
 				o.Momentum, o.MuonScale = 0.95, 0.2
@@ -110,6 +113,9 @@ func TestOneWorkerIsRun(t *testing.T) {
 			got.Best.Took, want.Best.Took = 0, 0
 			if got.Step != want.Step || got.Best != want.Best || got.Averaged != want.Averaged || got.Decoding != want.Decoding {
 				t.Errorf("%s: result %+v, want %+v", optimizer, got, want)
+			}
+			if o.Init != "" && (!want.Best.Made() || want.Best.Step != 0) {
+				t.Errorf("best %+v, want the initial weights", want.Best)
 			}
 		}
 	}
@@ -414,6 +420,27 @@ func TestInvalidRounds(t *testing.T) {
 		var e *model.FieldError
 		if err := o.Validate(); !errors.As(err, &e) || e.Field != field {
 			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// Skipped steps in a row are counted beyond the end of a round: as the least of the workers, so that
+// only a fault of all of them ends the training.
+func TestSkippedInRowOfRounds(t *testing.T) {
+	o := roundOptions(t, 2, 2)
+	o.OnNaN = OnNaNSkip
+	begun(t, o)
+	for round := 1; round <= 2; round++ {
+		for worker, faults := range [][]int{{1, 2, 3, 4, 5, 6, 7}, {2, 3, 4, 5, 6, 7}} {
+			m := newModel(t, smallConfig())
+			if err := Work(context.Background(), m, nil, copyData(), o, round, worker, fault(m, math.NaN(), faults...)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustMerge(t, o, round, 0)
+		// The first step of a round has no fault, because none is before it.
+		if s := open(t, o.OuterPath(round+1)).State; round == 1 && s.SkippedInRow != 2 || round == 2 && s.SkippedInRow != 3 {
+			t.Errorf("round %d: state %+v", round, s)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func work(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opti
 		}
 		r.optimizer.Resume(r.state.Step - r.state.Skipped/r.workers)
 	}
-	r.state.Skipped, r.state.SkippedInRow = 0, 0
+	r.state.Skipped = 0
 	r.end = round * o.Rounds.LocalSteps
 	for r.state.Step < r.end {
 		if ctx.Err() != nil {

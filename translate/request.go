@@ -113,13 +113,14 @@ type Result struct {
 	// neither tokens nor attention.
 	Sentences []Sentence
 
-	// Err is why the text has no translation although it is not blank: Request.Markup does not
-	// accept it, or no hypothesis of it, or of one of its sentences, is possible. Translations
-	// then are empty, or have a Score of -Inf.
+	// Err is why the text has no translation although it is not blank: the error of
+	// Request.Markup, or ErrNoTranslation if no hypothesis of it, or of one of its sentences, is
+	// possible. Translations then are empty, or have a Score of -Inf.
 	Err error
 }
 
-var errNoTranslation = errors.New("no translation: the prefix, the glossary or another limit allows none, or the model's scores are not finite")
+// ErrNoTranslation is the Err of a Result, or is wrapped in it, if no hypothesis is possible.
+var ErrNoTranslation = errors.New("no translation: the prefix, the glossary or another limit allows none, or the model's scores are not finite")
 
 // Truncated reports whether the text exceeded the source limit; see TruncatedTo.
 func (r Result) Truncated() bool { return r.TruncatedTo > 0 }
@@ -312,7 +313,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	for i, list := range lists {
 		result := &results[indices[i]]
 		if math.IsInf(list[0].Score, -1) {
-			result.Err = errNoTranslation
+			result.Err = ErrNoTranslation
 		}
 		for _, h := range list {
 			tr := t.translation(h, r.Tokens || r.Attention || r.isKept(indices[i]))

@@ -175,7 +175,7 @@ func (j *Job) printValidation(e train.Event) {
 		return
 	}
 	line := fmt.Sprintf("step %s: validation perplexity %s", format.Thousands(e.Step), perplexity(v.NLL))
-	if last.Step > 0 {
+	if last.Made() {
 		line += change(v.Perplexity() - last.Perplexity())
 	}
 	if v.HasBLEU {
