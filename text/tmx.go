@@ -281,8 +281,8 @@ func (t *tmxReader) findLanguages() error {
 	return nil
 }
 
-// in returns the text in a language, "" if there is none: that of its very tag, or else of one of
-// the same language that is not the tag of the other side.
+// in returns the text in a language, or "": that of its very tag, or else of one of the same
+// language that is not the tag of the other side.
 func (u *tmxUnit) in(lang, other string) (text string) {
 	for _, v := range u.variants {
 		switch {

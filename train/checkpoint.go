@@ -311,8 +311,9 @@ func removeStale(dir string) {
 	}
 }
 
-// periodic returns the steps that are multiples of SaveEvery, but not 0. Only these and the last step are
-// averaged, so that an interrupted run, which saves at other steps too, ends in the same weights.
+// periodic returns the steps that are multiples of SaveEvery, but not 0. Only these and the last
+// step are averaged, so that an interrupted run, which saves at other steps too, ends in the same
+// weights.
 func (o Options) periodic(steps []int) (periodic []int) {
 	for _, step := range steps {
 		if o.SaveEvery > 0 && step > 0 && step%o.SaveEvery == 0 {

@@ -17,13 +17,14 @@ func MergeDone(o Options, round int) bool { return o.merged(round) }
 
 // Merge makes the outer step of a round, validates the weights, and writes the file of the next
 // round, unless it is there. It adds the workers' weights and moments in their order. It fails with
-// an IncompleteError if a worker's file is missing, unless at least quorum are there: then the round
-// goes without the others, which State.Missing records; 0 needs all. Any number of attempts may run
-// at the same time; with a quorum only if no worker's file comes meanwhile. Its other arguments and
-// errors are those of Run. When ctx ends, nothing is written and its cause is the error.
+// an IncompleteError if a worker's file is missing, unless at least quorum are there: then the
+// round goes without the others, which State.Missing records; 0 needs all. Any number of attempts
+// may run at the same time; with a quorum only if no worker's file comes meanwhile. Its other
+// arguments and errors are those of Run. When ctx ends, nothing is written and its cause is the
+// error.
 func Merge(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Options, round, quorum int, report func(Event)) error {
 	members, err := o.Members(round, quorum)
-	if MergeDone(o, round) { // looked at after the files, which another attempt that is done removes
+	if MergeDone(o, round) { // after the look at the files, which another attempt removes
 		return nil
 	}
 	if err == nil {

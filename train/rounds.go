@@ -38,7 +38,7 @@ type Rounds struct {
 	Outer         string  `json:"outer"`
 	OuterLR       float64 `json:"outer_lr,omitempty"`       // 0 with average
 	OuterMomentum float64 `json:"outer_momentum,omitempty"` // 0 with average
-	ResetMoments  bool    `json:"reset_moments,omitempty"`  // of the workers; else their mean
+	ResetMoments  bool    `json:"reset_moments,omitempty"`  // of the workers after each round
 
 	// Missing are parts to leave out though they may be there, as ROUND/WORKER separated by
 	// spaces, so that a training with State.Missing is repeated.
@@ -82,8 +82,8 @@ func (o Options) roundDir(round int) string {
 	return filepath.Join(o.Dir, fmt.Sprintf("round-%04d", round))
 }
 
-// OuterPath returns the file of the weights that a round begins with: a checkpoint, with the outer
-// momentum in it. That of round Rounds+1 has the last weights.
+// OuterPath returns the file that a round begins with: a checkpoint of the weights, of the mean of
+// the workers' moments, and of the outer momentum. That of round Rounds+1 has the last weights.
 func (o Options) OuterPath(round int) string {
 	return filepath.Join(o.roundDir(round), "outer"+checkpointSuffix)
 }

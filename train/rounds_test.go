@@ -90,8 +90,8 @@ func outers(t *testing.T, o Options) (files []string) {
 	return files
 }
 
-// One worker that is averaged makes the same weights as Run, with every optimizer, a cooldown, a mean
-// of the last checkpoints, and initial weights that nothing improves on.
+// One worker that is averaged makes the same weights as Run, with every optimizer, a cooldown, a
+// mean of the last checkpoints, and initial weights that nothing improves on.
 func TestOneWorkerIsRun(t *testing.T) {
 	for _, optimizer := range []string{OptimizerAdam, OptimizerMuon, OptimizerSGD} {
 		for _, accumulate := range []int{1, 2} {
@@ -424,8 +424,8 @@ func TestInvalidRounds(t *testing.T) {
 	}
 }
 
-// Skipped steps in a row are counted beyond the end of a round: as the least of the workers, so that
-// only a fault of all of them ends the training.
+// Skipped steps in a row are counted beyond the end of a round, as the least of the workers, so
+// that one of them alone does not end the training.
 func TestSkippedInRowOfRounds(t *testing.T) {
 	o := roundOptions(t, 2, 2)
 	o.OnNaN = OnNaNSkip

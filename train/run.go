@@ -160,7 +160,7 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	case len(t.Params.W) == 0 || len(t.Params.G) != len(t.Params.W):
 		return nil, errors.New("train: the model's weights and gradients are not allocated")
 	case t.Config.OnlyTranslates():
-		return nil, &model.FieldError{Field: "source_marks", Found: t.Config.Source.String(), Expected: "no language of the source or at the begin of the target to train"}
+		return nil, &model.FieldError{Field: "source_marks", Found: t.Config.Source.String(), Expected: "no language of the source, nor targets that begin with one, to train"}
 	case o.MaxLen > t.Config.MaxSource():
 		return nil, fmt.Errorf("train: max_len is %d, expected at most %d, the model's limit without BOS and EOS", o.MaxLen, t.Config.MaxSource())
 	case d.Train == nil && d.Stream == nil:

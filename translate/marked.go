@@ -16,8 +16,8 @@ import (
 // Marked translates texts with inline elements: their plain texts as Do does, with the options of
 // r, whose Texts and Certain are ignored. The elements are placed by attention, see
 // markup.Text.Place. The text of kept elements is kept, in addition to the ranges of r.KeepOf. A
-// line break within a sentence becomes a space. A text without a translation is an error that begins
-// with the text and wraps ErrNoTranslation.
+// line break within a sentence becomes a space. A text without a translation is an error that
+// begins with the text and wraps ErrNoTranslation.
 func (t *Translator) Marked(ctx context.Context, r Request, texts []markup.Text) ([]markup.Text, error) {
 	r.Decode = cmp.Or(r.Decode, t.defaults)
 	if err := r.validate(); err != nil {

@@ -74,7 +74,7 @@ func (t *trainer) plan(ctx context.Context, args []string) error {
 			}
 		}
 	}
-	t.SrcLang, t.TgtLang = t.languages[0], t.languages[1] // the file of the first round has the model's
+	t.SrcLang, t.TgtLang = t.languages[0], t.languages[1] // the first round has those of the model
 	if err := safetensors.WriteAtomic(filepath.Join(dir, planFile), t.Write); err != nil {
 		return err
 	}

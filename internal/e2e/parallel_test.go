@@ -61,8 +61,8 @@ func TestScaleParallel(t *testing.T) {
 	}
 }
 
-// scale/parallel/train.sh makes what train -plan makes, by logins that begin in another folder. Like
-// sshd, ssh here sets SHELL, without which parallel runs nothing and succeeds.
+// scale/parallel/train.sh makes what train -plan makes, by logins that begin in another folder.
+// Like sshd, ssh here sets SHELL, without which parallel runs nothing and succeeds.
 func TestScaleParallelRounds(t *testing.T) {
 	if _, err := exec.LookPath("parallel"); err != nil {
 		t.Skip("optional: needs GNU parallel (apt-get install parallel)")
