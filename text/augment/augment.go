@@ -1,0 +1,152 @@
+// Package augment changes sentence pairs at random, so that a model learns what its corpus lacks:
+// capitals, missing full stops, typing errors, several sentences together, and signs to be copied.
+// Names and settings of the modifiers are those of OpusTrainer (Bogoychev et al., 2023,
+// "OpusCleaner and OpusTrainer"); Copy is its Tags without terminology.
+//
+// The files:
+//
+//	augment.go   Modifiers and how they apply
+//	surface.go   UpperCase, TitleCase, RemoveEndPunct, Prefix
+//	typos.go     Typos
+//	noise.go     Noise, Copy
+package augment
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"tfm/text"
+	"tfm/text/script"
+)
+
+// Modifier changes a share of the pairs.
+type Modifier struct {
+	Name        string
+	Probability float64 // of a pair
+	kind        kind
+	numbers     map[string]float64
+	template    string // of Prefix
+}
+
+// kind is what modifiers of a name have in common. One of its functions is set.
+type kind struct {
+	numbers  map[string]float64 // settings with their defaults
+	template string             // default of the setting template
+	change   func(m *Modifier, r *rand.Rand, p *text.Pair)
+	add      func(m *Modifier, r *rand.Rand) string // a text that is its own translation
+	merges   bool
+}
+
+var kinds = map[string]kind{
+	"UpperCase":      {change: upperCase},
+	"TitleCase":      {change: titleCase},
+	"RemoveEndPunct": {change: removeEndPunctuation},
+	"Prefix":         {change: prefix, numbers: map[string]float64{"min_words": 2, "max_words": 5}, template: "__start__ {trg} __end__ "},
+	"Typos":          {change: typos, numbers: typoClasses},
+	"Merge":          {merges: true, numbers: map[string]float64{"min_lines": 2, "max_lines": 4}},
+	"Noise":          {add: noise, numbers: wordLengths},
+	"Copy":           {change: copied, numbers: wordLengths},
+}
+
+// Names returns the names of the modifiers.
+func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
+
+// New returns the modifier of a name, with settings as OpusTrainer has them; what is not set has
+// its default. Typos without settings has all classes, else those that are set.
+func New(name string, probability float64, settings map[string]string) (Modifier, error) {
+	k, ok := kinds[name]
+	if !ok {
+		return Modifier{}, fmt.Errorf("found the modifier %s, expected one of %s", name, strings.Join(Names(), ", "))
+	}
+	if !(probability >= 0 && probability <= 1) {
+		return Modifier{}, fmt.Errorf("found the probability %v of %s, expected 0 to 1", probability, name)
+	}
+	m := Modifier{Name: name, Probability: probability, kind: k, numbers: maps.Clone(k.numbers), template: k.template}
+	if name == "Typos" && len(settings) > 0 {
+		clear(m.numbers)
+	}
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		value := settings[key]
+		if key == "template" && k.template != "" {
+			m.template = value
+			continue
+		}
+		if _, ok := k.numbers[key]; !ok {
+			return m, fmt.Errorf("found the setting %s of %s, expected %s", key, name, k.settings())
+		}
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(x >= 0 && x <= 1000) {
+			return m, fmt.Errorf("found %s: %q, expected a number from 0 to 1000", key, value)
+		}
+		m.numbers[key] = x
+	}
+	for key, most := range m.numbers {
+		if least := strings.Replace(key, "max_", "min_", 1); least != key && m.numbers[least] > most {
+			return m, fmt.Errorf("found %s: %v, expected at most %s, %v", least, m.numbers[least], key, most)
+		}
+	}
+	return m, nil
+}
+
+// settings names the settings.
+func (k kind) settings() string {
+	names := slices.Sorted(maps.Keys(k.numbers))
+	if k.template != "" {
+		names = append(names, "template")
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return "one of " + strings.Join(names, ", ")
+}
+
+// between draws a whole number from the setting min_NAME to max_NAME; a lower limit of 1 holds for
+// one without.
+func (m *Modifier) between(r *rand.Rand, name string) int {
+	least := max(1, int(m.numbers["min_"+name]))
+	return least + r.IntN(max(1, int(m.numbers["max_"+name])-least+1))
+}
+
+// Apply applies the modifiers in order to p, each with its probability, and calls emit with the
+// result, and with further pairs of Noise. next returns a further pair for Merge, or false. The
+// draws are those of r. p and what next returns need to be valid only until the next call of next.
+func Apply(list []Modifier, r *rand.Rand, p text.Pair, next func() (text.Pair, bool), emit func(text.Pair)) {
+	for i := range list {
+		m := &list[i]
+		if r.Float64() >= m.Probability {
+			continue
+		}
+		switch k := m.kind; {
+		case k.change != nil:
+			k.change(m, r, &p)
+		case k.add != nil:
+			s := k.add(m, r)
+			emit(text.Pair{Source: s, Target: s, Line: p.Line})
+		case k.merges:
+			p.Source, p.Target = strings.Clone(p.Source), strings.Clone(p.Target)
+			for range m.between(r, "lines") - 1 {
+				further, ok := next()
+				if !ok {
+					break
+				}
+				p.Source, p.Target = join(p.Source, further.Source), join(p.Target, further.Target)
+			}
+		}
+	}
+	emit(p)
+}
+
+// join returns two sentences as one text, with a space between them unless the second begins with a
+// character of a script without spaces.
+func join(a, b string) string {
+	first, _ := utf8.DecodeRuneInString(b)
+	if a == "" || b == "" || script.OfUnspaced(first) != script.None {
+		return a + b
+	}
+	return a + " " + b
+}

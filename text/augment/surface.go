@@ -1,0 +1,55 @@
+package augment
+
+import (
+	"math/rand/v2"
+	"strings"
+	"unicode"
+
+	"tfm/text"
+)
+
+func upperCase(_ *Modifier, _ *rand.Rand, p *text.Pair) {
+	p.Source, p.Target = upper(p.Source), upper(p.Target)
+}
+
+// upper returns s in capitals. unicode has none for ß.
+func upper(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
+
+// titleCase makes the first letter of each word a capital.
+func titleCase(_ *Modifier, _ *rand.Rand, p *text.Pair) {
+	p.Source, p.Target = title(p.Source), title(p.Target)
+}
+
+func title(s string) string {
+	first := true
+	return strings.Map(func(r rune) rune {
+		if first && unicode.IsLetter(r) {
+			r = unicode.ToTitle(r)
+		}
+		first = unicode.IsSpace(r)
+		return r
+	}, s)
+}
+
+// removeEndPunctuation removes the punctuation that ends the sentences, if both have one and a word.
+func removeEndPunctuation(_ *Modifier, _ *rand.Rand, p *text.Pair) {
+	src, tgt := strings.TrimRight(p.Source, endPunctuation), strings.TrimRight(p.Target, endPunctuation)
+	if len(src) < len(p.Source) && len(tgt) < len(p.Target) && src != "" && tgt != "" {
+		p.Source, p.Target = src, tgt
+	}
+}
+
+// endPunctuation ends sentences, in all scripts that the splitter of sentences knows, and spaces.
+const endPunctuation = " .!?…。！？؟۔।॥։።؛"
+
+// prefix writes some consecutive words of the target before the source, by the template, so that a
+// model learns to have them in its translation.
+func prefix(m *Modifier, r *rand.Rand, p *text.Pair) {
+	words := strings.Fields(p.Target)
+	n := m.between(r, "words")
+	if n > len(words) {
+		return
+	}
+	from := r.IntN(len(words) - n + 1)
+	p.Source = strings.ReplaceAll(m.template, "{trg}", strings.Join(words[from:from+n], " ")) + p.Source
+}
