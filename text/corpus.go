@@ -29,6 +29,8 @@ type Pair struct {
 type Files struct {
 	Source, Target string
 
+	ExtraColumns bool // of TSV are ignored
+
 	// Of a translation memory: its languages, BCP 47 tags, which it needs if it has more than
 	// two; if they are only Likely, they tell source from target where it has them; and, if not
 	// nil, the number of units with text in one of the two only, set by each reading.

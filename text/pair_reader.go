@@ -13,6 +13,7 @@ import (
 // lines longer than all before. Close it after use. It is not safe for concurrent use.
 type PairReader struct {
 	source, target *lineReader // the same for a TSV file
+	extraColumns   bool        // of a TSV file are ignored
 }
 
 // Place is the start of a pair in a corpus.
@@ -29,14 +30,14 @@ func (f Files) Open() (*PairReader, error) {
 	}
 	if f.Target == "" {
 		s.readTMX(f)
-		return &PairReader{s, s}, nil
+		return &PairReader{s, s, f.ExtraColumns}, nil
 	}
 	t, err := open(f.Target)
 	if err != nil {
 		s.Close()
 		return nil, err
 	}
-	return &PairReader{s, t}, nil
+	return &PairReader{source: s, target: t}, nil
 }
 
 // readTMX reads the lines of a translation memory, if the file is one.
@@ -57,10 +58,11 @@ func (r *PairReader) Next() (Pair, error) {
 		switch tabs := bytes.Count(src, []byte{'\t'}); {
 		case tabs == 0:
 			return Pair{}, fmt.Errorf("%s:%d: found no tab, expected source, tab, target", r.source.name, r.source.line)
-		case tabs > 1:
+		case tabs > 1 && !r.extraColumns:
 			return Pair{}, fmt.Errorf("%s:%d: found %d tabs, expected 1: source, tab, target (cut -f1,2 keeps the first two columns)", r.source.name, r.source.line, tabs)
 		}
 		src, tgt, _ = bytes.Cut(src, []byte{'\t'})
+		tgt, _, _ = bytes.Cut(tgt, []byte{'\t'})
 	}
 	return Pair{view(src), view(tgt), r.source.line}, nil
 }

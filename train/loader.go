@@ -18,7 +18,7 @@ type loader struct {
 	pairs          int // pairs of an epoch
 	TooLong, Empty int // skipped pairs of an epoch
 	tokens         tokenCounts
-	fingerprint    string
+	fingerprint    string             // with a Stream at first the begin of what survey hashes
 	newBuffer      func() model.Batch // returns a batch with memory for any batch
 	MaxSrc, MaxTgt int                // limits of the tokens in a batch, with EOS
 
@@ -50,7 +50,7 @@ type preparedWindow struct {
 // survey must be called next.
 func newLoader(d Data, o Options, c model.Config) (*loader, error) {
 	l := &loader{
-		stream: d.Stream, windows: 1, maxLen: o.MaxLen, srcVocab: c.SrcVocab, tgtVocab: c.TgtVocab,
+		stream: d.Stream, fingerprint: d.StreamFingerprint, windows: 1, maxLen: o.MaxLen, srcVocab: c.SrcVocab, tgtVocab: c.TgtVocab,
 		freeWindows: make(chan *Batches, 2), readyWindows: make(chan preparedWindow, 2),
 	}
 	l.quit, l.stopReading = context.WithCancel(context.Background())
@@ -90,6 +90,7 @@ func (l *loader) survey(ctx context.Context, tokens int) error {
 	}
 	b, other := <-l.freeWindows, <-l.freeWindows
 	h := sha256.New()
+	h.Write([]byte(l.fingerprint))
 	var largest, srcTokens, tgtTokens int
 	l.firstWindow = b
 	for w := range l.windows {

@@ -15,7 +15,12 @@ import (
 type Data struct {
 	Train  *Pairs // training pairs in memory
 	Stream Stream // training pairs that are read in windows
-	Valid  *Pairs // validation pairs; nil: no validation
+
+	// StreamFingerprint tells streams apart whose later epochs differ though their first ones are
+	// equal. A run is resumed with the same.
+	StreamFingerprint string
+
+	Valid *Pairs // validation pairs; nil: no validation
 
 	// For the validation's BLEU: the reference of each pair of Valid, and a function that
 	// returns the text of target ids. Both can be nil; then the loss alone chooses the best

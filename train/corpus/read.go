@@ -3,6 +3,7 @@ package corpus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 
@@ -29,17 +30,17 @@ type Options struct {
 
 	// Progress, if not nil, is called from time to time on the caller's goroutine with the
 	// number of pairs that are done.
-	Progress func(stage Stage, pairs int)
+	Progress func(phase Phase, pairs int)
 }
 
-// Stage is a reading of the training pairs.
-type Stage string
+// Phase is a reading of the training pairs.
+type Phase string
 
-// The stages: Inspect reads the pairs once, Survey.Read once more, or twice to hold pairs out.
+// The phases: Inspect reads the pairs once, Survey.Read once more, or twice to hold pairs out.
 const (
-	Reading    Stage = "reading"     // validating and counting pairs, counting words
-	HoldingOut Stage = "holding out" // finding near-duplicates of pairs that were drawn
-	Encoding   Stage = "encoding"    // encoding pairs as token ids
+	Reading    Phase = "reading"     // validating and counting pairs, counting words
+	HoldingOut Phase = "holding out" // finding near-duplicates of pairs that were drawn
+	Encoding   Phase = "encoding"    // encoding pairs as token ids
 )
 
 // growAfter is the number of pairs whose average length predicts the memory of the others.
@@ -81,8 +82,8 @@ func Read(ctx context.Context, c Options, o train.Options) (*Corpus, error) {
 // Read reads the corpus of the survey for a training with the options o. It uses their ValidEvery
 // (0: no validation), ShuffleWindow, BPEDropout, MaxLen and Seed. It learns the tokenizers from the
 // word counts of the survey, which it frees, so that it can be called once, and reads the training
-// pairs again to encode them. If they exceed one window or BPE-dropout is on, they become a stream,
-// which the training reads again in every epoch.
+// pairs again to encode them. If they are a Mix or exceed one window, or BPE-dropout is on, they
+// become a stream, which the training reads again in every epoch.
 //
 // The result depends only on the texts and the options. Errors name file and line. When ctx ends,
 // Read returns its cause.
@@ -196,17 +197,20 @@ func (r *reader) learn() (err error) {
 
 // encode opens the training pairs as a stream or encodes them.
 func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
-	c, o, files, pairs := r.out, r.options, r.Train.files, r.Pairs
+	c, o, pairs, files := r.out, r.options, r.Pairs, r.Train.parts != nil
 	c.Windows, c.WindowPairs = 1, pairs
 	switch {
-	case files == nil && o.BPEDropout > 0:
+	case !files && o.BPEDropout > 0:
 		return errors.New("corpus: found training pairs in memory, expected files: BPE-dropout reads them in every epoch")
-	case files != nil && (o.BPEDropout > 0 || o.ShuffleWindow > 0 && pairs > o.ShuffleWindow):
-		s, err := newStream(*files, c.Vocab, r.codes, heldOut, pairs, o)
+	case files && (r.Train.IsMix() || o.BPEDropout > 0 || o.ShuffleWindow > 0 && pairs > o.ShuffleWindow):
+		s, err := newStream(r.Train, c.Vocab, r.codes, heldOut, o)
 		if err != nil {
 			return err
 		}
-		c.Stream, c.Windows, c.WindowPairs = s, s.windows, s.start(1)
+		c.Stream, c.Windows, c.WindowPairs = s, s.windows, s.start(0, 1)
+		if r.Train.IsMix() {
+			c.StreamFingerprint = fmt.Sprint(r.sum, s.schedule)
+		}
 		return nil
 	}
 	c.Train = new(train.Pairs)

@@ -221,9 +221,9 @@ func TestReadWithCancelledContext(t *testing.T) {
 
 func TestReadProgress(t *testing.T) {
 	lines := strings.Repeat("a b c\n", progressEvery+1)
-	progress := map[Stage]int{}
+	progress := map[Phase]int{}
 	mustRead(t, Options{Train: Files(write(t, "a", lines, false), write(t, "b", lines, false)), VocabSize: 300, Joint: true,
-		Progress: func(s Stage, pairs int) { progress[s] = pairs }}, train.DefaultOptions())
+		Progress: func(s Phase, pairs int) { progress[s] = pairs }}, train.DefaultOptions())
 	if progress[Reading] != progressEvery || progress[Encoding] != progressEvery {
 		t.Errorf("progress %v, want %d pairs in each stage", progress, progressEvery)
 	}

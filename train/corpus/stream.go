@@ -1,155 +1,185 @@
 package corpus
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"hash/maphash"
-	"io"
 	"math/rand/v2"
+	"strings"
 
-	"tfm/internal/format"
+	"tfm/model"
 	"tfm/text"
+	"tfm/text/augment"
 	"tfm/text/vocab"
 	"tfm/train"
 )
 
-// stream is a corpus in files as a train.Stream. It reads the files in every epoch, in windows of
-// consecutive pairs. Checksums detect changes of the files during the run.
+// stream is a corpus in files as a train.Stream: windows of consecutive pairs of each source.
 type stream struct {
-	text.Files
-	vocab   vocab.Tokenizers
-	codes   targetCodes
-	heldOut map[int]bool // pairs that are held out, by their index in the corpus
-	pairs   int          // of the corpus, held-out pairs included
-	windows int
-	dropout float64 // BPE-dropout
-	seed    uint64
+	sources  []*source
+	schedule *schedule
+	vocab    vocab.Tokenizers
+	codes    targetCodes
+	heldOut  map[int]bool // pairs that are held out, by their index in the corpus
+	pairs    int          // of an epoch, held-out pairs included
+	windows  int
+	dropout  float64 // BPE-dropout
+	seed     uint64
 
-	reader *text.PairReader
-	next   int           // index of the pair that reader returns next
-	places []text.Place  // starts of the windows that were reached
-	sums   [][][2]uint64 // checksums of both sides, by window and block of blockPairs pairs
-
-	ids    [2][]int32
-	hash   [2]maphash.Hash
-	random rand.PCG
+	ids     [2][]int32
+	random  rand.PCG // of BPE-dropout
+	changes rand.PCG // of the modifiers
 }
 
-// blockPairs is the number of pairs of a checksum, which limits the precision of the line numbers
-// in the error for a changed file.
-const blockPairs = 256
-
-// newStream returns the stream of the files f with the given number of pairs. Its windows have
-// about equal sizes of at most o.ShuffleWindow pairs; 0 is one window.
-func newStream(f text.Files, tokenizers vocab.Tokenizers, c targetCodes, heldOut map[int]bool, pairs int, o train.Options) (*stream, error) {
-	s := &stream{Files: f, vocab: tokenizers, codes: c, heldOut: heldOut, pairs: pairs, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
-	if o.ShuffleWindow > 0 {
-		s.windows = max(1, (pairs+o.ShuffleWindow-1)/o.ShuffleWindow)
-	}
+// newStream returns the stream of a text that has been read. Its windows have about equal sizes of
+// at most o.ShuffleWindow pairs; 0 is one window.
+func newStream(t *Text, tokenizers vocab.Tokenizers, c targetCodes, heldOut map[int]bool, o train.Options) (*stream, error) {
+	s := &stream{vocab: tokenizers, codes: c, heldOut: heldOut, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
 	for _, t := range []text.Tokenizer{tokenizers.Source, tokenizers.Target} {
 		if _, ok := t.(text.Sampler); !ok && s.dropout > 0 {
 			return nil, fmt.Errorf("corpus: BPE-dropout is %v, expected 0 with a %T, which does not support it", s.dropout, t)
 		}
 	}
-	s.OneSided = nil // which the stream would write while others read it
-	s.sums = make([][][2]uint64, s.windows)
-	s.hash[1].SetSeed(s.hash[0].Seed())
+	heldOutOf, first := make([]int, len(t.parts)), 0
+	for i, of := range t.parts {
+		s.sources = append(s.sources, newSource(of, first, t.counts[i]))
+		for j := range t.counts[i] {
+			if heldOut[first+j] {
+				heldOutOf[i]++
+			}
+		}
+		first += t.counts[i]
+	}
+	stages := t.stages
+	if stages == nil {
+		stages = []Stage{{Shares: []float64{1}}}
+	}
+	var err error
+	if s.schedule, err = newSchedule(stages, t.counts, heldOutOf); err != nil {
+		return nil, err
+	}
+	s.pairs = s.schedule.epoch()
+	if o.ShuffleWindow > 0 {
+		s.windows = max(1, (s.pairs+o.ShuffleWindow-1)/o.ShuffleWindow)
+	}
 	return s, nil
 }
 
 // Windows implements train.Stream.
 func (s *stream) Windows() int { return s.windows }
 
-// start returns the index of a window's first pair.
-func (s *stream) start(window int) int { return int(int64(s.pairs) * int64(window) / int64(s.windows)) }
+// start returns the number of pairs before a window of an epoch.
+func (s *stream) start(epoch, window int) int {
+	return epoch*s.pairs + int(int64(s.pairs)*int64(window)/int64(s.windows))
+}
 
 // Read implements train.Stream.
 func (s *stream) Read(ctx context.Context, dst *train.Pairs, epoch, window int) error {
-	if err := s.seek(window); err != nil {
-		return fmt.Errorf("rereading the training pairs: %w", err)
-	}
-	lo, hi := s.start(window), s.start(window+1)
-	first := len(s.sums[window]) == 0
-	for i := lo; i < hi; i++ {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		p, err := s.reader.Next()
-		if err == io.EOF {
-			return fmt.Errorf("%s:%d: found the end of the file, expected %s lines: the file has changed during the training", s.Source, i, format.Thousands(s.pairs))
-		}
-		if err != nil {
-			return err
-		}
-		s.next++
-		s.add(dst, p, epoch, i)
-		if n := i - lo + 1; n%blockPairs == 0 || i == hi-1 {
-			block := (n - 1) / blockPairs
-			if sum := s.sum(); first {
-				s.sums[window] = append(s.sums[window], sum)
-			} else if err := s.compare(sum, s.sums[window][block], lo+block*blockPairs, i); err != nil {
+	from, to := s.start(epoch, window), s.start(epoch, window+1)
+	return s.schedule.split(from, to, func(stage, x, y int) error {
+		for i, source := range s.sources {
+			r := sourceReader{stream: s, source: source, dst: dst, window: to - from}
+			r.at, r.end = s.schedule.count(stage, i, x), s.schedule.count(stage, i, y)
+			if err := r.read(ctx, s.schedule.stages[stage].Modifiers); err != nil {
 				return err
 			}
 		}
-		if i-lo == growAfter {
-			dst.Grow(hi - i)
-		}
-	}
-	if window < s.windows-1 {
 		return nil
-	}
-	if _, err := s.reader.Next(); err == nil {
-		return fmt.Errorf("%s:%d: found another line, expected %s lines: the file has changed during the training", s.Source, s.pairs+1, format.Thousands(s.pairs))
-	} else if err != io.EOF {
-		return err
-	}
-	return nil
+	})
 }
 
-// seek moves the reader to the start of a window, which must have been reached before or be the
-// next one. Window 0 reopens the files.
-func (s *stream) seek(window int) (err error) {
-	if s.reader != nil && window == 0 {
-		s.reader.Close()
-		s.reader = nil
-	}
-	if s.reader == nil {
-		if s.reader, err = s.Open(); err != nil {
-			return err
-		}
-		s.next = 0
-	}
-	if s.next != s.start(window) {
-		if err := s.reader.Seek(s.places[window]); err != nil {
-			return err
-		}
-		s.next = s.start(window)
-	}
-	if window == len(s.places) {
-		s.places = append(s.places, s.reader.Place())
-	}
-	return nil
+// sourceReader adds pairs of a source to a window.
+type sourceReader struct {
+	*stream
+	source  *source
+	dst     *train.Pairs
+	window  int // pairs of the window
+	at, end int // the next pair and the end, counted through all passes
+	pass    int // of the last pair
+	index   int // of the last pair in the corpus
+	err     error
 }
 
-// add hashes pair i and, unless it is held out, appends its ids to dst.
-func (s *stream) add(dst *train.Pairs, p text.Pair, epoch, i int) {
-	s.hash[0].WriteString(p.Source)
-	s.hash[0].WriteByte('\n')
-	s.hash[1].WriteString(p.Target)
-	s.hash[1].WriteByte('\n')
-	if s.heldOut[i] {
-		return
+// read adds the pairs.
+func (r *sourceReader) read(ctx context.Context, modifiers []augment.Modifier) error {
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p, ok := r.next()
+		if !ok {
+			break
+		}
+		if r.dropout > 0 {
+			// Each pair of each pass has its own random stream. Package train uses those
+			// of small numbers and from 2^63.
+			r.random.Seed(r.seed, 1<<62|uint64(r.pass)<<40|uint64(r.index))
+		}
+		if len(modifiers) == 0 {
+			r.add(r.source.prefix+p.Source, p.Target)
+		} else {
+			r.modify(p, modifiers)
+		}
+		if r.dst.Len() == growAfter {
+			r.dst.Grow(max(0, r.window-growAfter))
+		}
 	}
-	if s.dropout > 0 {
-		// Each pair of each epoch has its own random stream. Package train uses those of
-		// small numbers and from 2^63.
-		s.random.Seed(s.seed, 1<<62|uint64(epoch)<<40|uint64(i))
+	if r.err == nil {
+		r.err = r.source.checkEnd()
 	}
-	ids, source := s.codes.cut(s.ids[0][:0], p.Source)
-	s.ids[0] = s.encode(ids, s.vocab.Source, source)
-	s.ids[1] = s.encode(s.ids[1][:0], s.vocab.Target, p.Target)
-	dst.Add(s.ids[0], s.ids[1])
+	return r.err
+}
+
+// next returns the next pair that is not held out, or false at the end or after an error.
+func (r *sourceReader) next() (p text.Pair, ok bool) {
+	for r.err == nil && r.at < r.end {
+		i := r.at % r.source.pairs
+		r.pass, r.index = r.at/r.source.pairs, r.source.first+i
+		r.at++
+		if p, r.err = r.source.read(i); r.err == nil && !r.heldOut[r.index] {
+			return p, true
+		}
+	}
+	return text.Pair{}, false
+}
+
+// modify adds what modifiers make of a pair. They do not change the tag before the source, nor join
+// sentences with different ones.
+func (r *sourceReader) modify(p text.Pair, modifiers []augment.Modifier) {
+	r.changes.Seed(r.seed, 1<<61|uint64(r.pass)<<40|uint64(r.index))
+	tag, rest := r.cutTag(p.Source)
+	tag, p.Source = strings.Clone(tag), rest
+	further := func() (text.Pair, bool) {
+		p, ok := r.next()
+		if !ok {
+			return p, false
+		}
+		other, rest := r.cutTag(p.Source)
+		if other != tag {
+			r.add(other+rest, p.Target)
+			return p, false
+		}
+		p.Source = rest
+		return p, true
+	}
+	augment.Apply(modifiers, rand.New(&r.changes), p, further, func(p text.Pair) { r.add(tag+p.Source, p.Target) })
+}
+
+// cutTag returns what precedes a source sentence of the files, and the sentence.
+func (r *sourceReader) cutTag(source string) (tag, rest string) {
+	if r.codes == nil || r.source.prefix != "" {
+		return r.source.prefix, source
+	}
+	_, rest, _ = model.CutLanguage(source)
+	return source[:len(source)-len(rest)], rest
+}
+
+// add appends the ids of a pair to dst.
+func (r *sourceReader) add(src, tgt string) {
+	s := r.stream
+	ids, src := s.codes.cut(s.ids[0][:0], src)
+	s.ids[0] = s.encode(ids, s.vocab.Source, src)
+	s.ids[1] = s.encode(s.ids[1][:0], s.vocab.Target, tgt)
+	r.dst.Add(s.ids[0], s.ids[1])
 }
 
 // encode appends the ids of a sentence, with BPE-dropout if the stream has it.
@@ -160,26 +190,9 @@ func (s *stream) encode(dst []int32, t text.Tokenizer, sentence string) []int32 
 	return t.(text.Sampler).EncodeSample(dst, sentence, s.dropout, &s.random)
 }
 
-// sum returns the checksums of both sides' lines since the last call.
-func (s *stream) sum() [2]uint64 {
-	defer s.hash[0].Reset()
-	defer s.hash[1].Reset()
-	return [2]uint64{s.hash[0].Sum64(), s.hash[1].Sum64()}
-}
-
-// compare returns an error if the checksums of the pairs first to last differ.
-func (s *stream) compare(found, expected [2]uint64, first, last int) error {
-	for side, path := range []string{s.Source, cmp.Or(s.Target, s.Source)} {
-		if found[side] != expected[side] {
-			return fmt.Errorf("%s:%d: lines %d to %d have changed during the training", path, first+1, first+1, last+1)
-		}
-	}
-	return nil
-}
-
 // close closes the files.
 func (s *stream) close() {
-	if s.reader != nil {
-		s.reader.Close()
+	for _, source := range s.sources {
+		source.close()
 	}
 }

@@ -84,12 +84,12 @@ func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream,
 	}
 	o := train.DefaultOptions()
 	o.ShuffleWindow, o.BPEDropout = window, dropout
-	s, err := newStream(*source.files, tokens, nil, map[int]bool{19: true, n - 1: true}, n, o)
+	s, err := newStream(source, tokens, nil, map[int]bool{19: true, n - 1: true}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.close)
-	return s, *source.files
+	return s, source.parts[0].Files
 }
 
 func window(t *testing.T, s *stream, epoch, w int) *train.Pairs {

@@ -18,6 +18,7 @@ type Survey struct {
 	// Validation is nil without Options.Valid.
 	Validation *Validation
 
+	sum     uint64               // of the hashes of the training pairs
 	codes   targetCodes          // of Options.Tagged
 	words   *vocab.Trainer       // nil for given tokenizers and after Read
 	heldOut *clean.ValidationSet // nil with Options.Valid
@@ -60,7 +61,9 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 		s.words = new(vocab.Trainer)
 	}
 	err := text.Each(ctx, c.Train.pairs, func(p text.Pair) error {
-		overlap.addTrain(training.add(p))
+		h := training.add(p)
+		s.sum += h.pair
+		overlap.addTrain(h)
 		if s.words != nil {
 			s.words.Add(p)
 		}
@@ -88,8 +91,8 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 // progressEvery is the number of pairs between calls of Options.Progress.
 const progressEvery = 1 << 14
 
-func (s *Survey) progress(stage Stage, pairs int) {
+func (s *Survey) progress(phase Phase, pairs int) {
 	if s.Progress != nil && pairs%progressEvery == 0 {
-		s.Progress(stage, pairs)
+		s.Progress(phase, pairs)
 	}
 }

@@ -6,47 +6,89 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"slices"
 
 	"tfm/text"
 )
 
 // Text is a sequence of sentence pairs that can be read repeatedly.
 type Text struct {
-	Name  string                      // for messages, such as "train.en and train.de"
-	pairs iter.Seq2[text.Pair, error] // the strings of a pair are valid until the next one is read
-	files *text.Files                 // nil if the pairs are not in files
+	Name   string                      // for messages, such as "train.en and train.de"
+	pairs  iter.Seq2[text.Pair, error] // the strings of a pair are valid until the next one is read
+	parts  []Source                    // the files, one after another; nil if the pairs are not in files
+	counts []int                       // pairs of each part, by the last reading
+	stages []Stage                     // of a Mix, else nil
 }
 
 // Files returns the pairs of two files: line n of tgt is the translation of line n of src. The
 // files can be gzipped.
 func Files(src, tgt string) *Text {
-	return newText(src+" and "+tgt, text.Files{Source: src, Target: tgt})
+	return newText(src+" and "+tgt, nil, Source{Files: text.Files{Source: src, Target: tgt}})
 }
 
 // TSV returns the pairs of one file with a source, a tab and a target on each line, or of a
 // translation memory (TMX). The file can be gzipped.
-func TSV(path string) *Text { return newText(path, text.Files{Source: path, OneSided: new(int)}) }
-
-func newText(name string, files text.Files) *Text { return &Text{name, files.Views(), &files} }
-
-// In returns the text with the languages of its sides, BCP 47 tags, which choose among those of
-// a translation memory, or tell its sides apart if they are only likely. "" is found.
-func (t *Text) In(srcLang, tgtLang string, likely bool) *Text {
-	if t == nil || t.files == nil {
-		return t
-	}
-	files := *t.files
-	files.SrcLang, files.TgtLang, files.Likely = srcLang, tgtLang, likely
-	return newText(t.Name, files)
+func TSV(path string) *Text {
+	return newText(path, nil, Source{Files: text.Files{Source: path, OneSided: new(int)}})
 }
 
-// OneSided returns the number of the units of a translation memory that were left out of the last
+func newText(name string, stages []Stage, parts ...Source) *Text {
+	t := &Text{Name: name, parts: parts, counts: make([]int, len(parts)), stages: stages}
+	t.pairs = t.read
+	return t
+}
+
+// read implements Text.pairs for files. The pairs of a mix have the numbers of all together.
+func (t *Text) read(yield func(text.Pair, error) bool) {
+	before := 0
+	for i, s := range t.parts {
+		n, tag := 0, s.prefix()
+		for p, err := range s.Files.Views() {
+			if err == nil {
+				n++
+				p.Line += before
+			}
+			if tag != "" {
+				p.Source = tag + p.Source
+			}
+			if !yield(p, err) || err != nil {
+				return
+			}
+		}
+		t.counts[i] = n
+		before += n
+	}
+}
+
+// In returns the text with the languages of its sides, BCP 47 tags, which choose among those of
+// a translation memory that does not name its own, or tell its sides apart if they are only likely.
+// "" is found.
+func (t *Text) In(srcLang, tgtLang string, likely bool) *Text {
+	if t == nil {
+		return nil
+	}
+	parts := slices.Clone(t.parts)
+	for i := range parts {
+		if f := &parts[i].Files; f.SrcLang == "" && f.TgtLang == "" {
+			f.SrcLang, f.TgtLang, f.Likely = srcLang, tgtLang, likely
+		}
+	}
+	if parts == nil {
+		return t
+	}
+	return newText(t.Name, t.stages, parts...)
+}
+
+// OneSided returns the number of the units of translation memories that were left out of the last
 // reading, because they have text in one language only.
 func (t *Text) OneSided() int {
-	if t.files == nil || t.files.OneSided == nil {
-		return 0
+	n := 0
+	for _, s := range t.parts {
+		if s.Files.OneSided != nil {
+			n += *s.Files.OneSided
+		}
 	}
-	return *t.files.OneSided
+	return n
 }
 
 // Pairs returns pairs that are not in files. They cannot be streamed: all ids are kept in memory,
@@ -55,14 +97,17 @@ func Pairs(name string, pairs iter.Seq2[text.Pair, error]) *Text {
 	return &Text{Name: name, pairs: pairs}
 }
 
-// Paths returns the files of the source and the target, or the one of a TSV. It is empty if the
-// pairs are not in files.
-func (t *Text) Paths() []string {
-	if t.files == nil {
-		return nil
+// Paths returns the files of the source and the target, or the one of a TSV; of a Mix those of all
+// sources. It is empty if the pairs are not in files.
+func (t *Text) Paths() (paths []string) {
+	for _, s := range t.parts {
+		paths = append(paths, s.Files.Paths()...)
 	}
-	return t.files.Paths()
+	return paths
 }
+
+// IsMix reports whether the text is that of a Mix.
+func (t *Text) IsMix() bool { return t.stages != nil }
 
 // All returns the pairs. The strings of a pair are valid until the next one is read.
 func (t *Text) All() iter.Seq2[text.Pair, error] { return t.pairs }

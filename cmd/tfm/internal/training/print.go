@@ -18,8 +18,8 @@ import (
 )
 
 // printReading shows the number of pairs read so far.
-func (j *Job) printReading(stage corpus.Stage, pairs int) {
-	j.Progress.Update(time.Now(), fmt.Sprintf("%s: %s", stage, format.Count(pairs, "pair")))
+func (j *Job) printReading(phase corpus.Phase, pairs int) {
+	j.Progress.Update(time.Now(), fmt.Sprintf("%s: %s", phase, format.Count(pairs, "pair")))
 }
 
 // fieldIf prints a field if a condition holds.

@@ -1,0 +1,140 @@
+package corpus
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"tfm/model"
+	"tfm/text"
+	"tfm/text/augment"
+)
+
+// Mix is training data of several sources, of which the training draws in shares that may change
+// from stage to stage. Each source is read again and again, in the order of its files, and the pairs
+// of a window are shuffled together; see train.Stream. The survey, the tokenizers and the held-out
+// pairs are of all sources, one after another.
+type Mix struct {
+	Sources []Source
+	Stages  []Stage // at least one; the last one lasts until the training ends
+}
+
+// Source is one of the texts of a Mix.
+type Source struct {
+	Name  string
+	Files text.Files
+	Tag   string // precedes each source sentence: >>fra<<, or a mark such as <bt>; "" is none
+}
+
+// Stage is a part of a training with a Mix.
+type Stage struct {
+	Name      string
+	Shares    []float64          // of the sources, 3 and 1 for 0.75 and 0.25; nil: their pairs
+	Until     int                // the source that ends the stage
+	Passes    float64            // of it in the stage; +Inf is endless
+	Modifiers []augment.Modifier // of the pairs, in order
+}
+
+// Text returns the text of the mix, whose name is for messages.
+func (m Mix) Text(name string) *Text { return newText(name, m.Stages, m.Sources...) }
+
+// Tagged reports whether each source has the tag of a language, as Options.Tagged says.
+func (m Mix) Tagged() bool {
+	return !slices.ContainsFunc(m.Sources, func(s Source) bool {
+		_, rest, found := model.CutLanguage(s.Tag)
+		return !found || rest != ""
+	})
+}
+
+// prefix returns what precedes each source sentence.
+func (s Source) prefix() string {
+	if s.Tag == "" {
+		return ""
+	}
+	return s.Tag + " "
+}
+
+// schedule tells how many pairs of each source are among the first pairs of a training.
+type schedule struct {
+	stages []Stage
+	sizes  []int   // pairs of the sources, with those that are held out
+	from   []int   // pairs of the training before each stage
+	before [][]int // pairs of each source before each stage
+}
+
+// newSchedule returns the schedule of stages. sizes are the pairs of the sources, heldOut how many
+// of them are held out, which are passed over: a source is drawn the more often.
+func newSchedule(stages []Stage, sizes, heldOut []int) (*schedule, error) {
+	s := &schedule{stages: slices.Clone(stages), sizes: sizes, from: []int{0}, before: [][]int{make([]int, len(sizes))}}
+	for n := range s.stages {
+		stage := &s.stages[n]
+		sum, shares := 0.0, stage.Shares
+		stage.Shares = make([]float64, len(sizes))
+		for i, size := range sizes {
+			if stage.Shares[i] = float64(size); shares != nil {
+				stage.Shares[i] = shares[i]
+			}
+		}
+		for i := range stage.Shares {
+			if stage.Shares[i] > 0 && sizes[i] == heldOut[i] {
+				return nil, fmt.Errorf("corpus: all %d pairs of a source are held out", sizes[i])
+			}
+			if stage.Shares[i] > 0 {
+				stage.Shares[i] *= float64(sizes[i]) / float64(sizes[i]-heldOut[i])
+			}
+			sum += stage.Shares[i]
+		}
+		for i := range stage.Shares {
+			stage.Shares[i] /= sum
+		}
+		if n == len(s.stages)-1 {
+			break
+		}
+		pairs := int(math.Ceil(stage.Passes * float64(sizes[stage.Until]) / stage.Shares[stage.Until]))
+		before := make([]int, len(sizes))
+		for i := range before {
+			before[i] = s.count(n, i, s.from[n]+pairs)
+		}
+		s.from, s.before = append(s.from, s.from[n]+pairs), append(s.before, before)
+	}
+	return s, nil
+}
+
+// epoch returns the number of pairs in an epoch: a pass of the source that ends the first stage.
+func (s *schedule) epoch() int {
+	first := s.stages[0]
+	return max(1, int(float64(s.sizes[first.Until])/first.Shares[first.Until]))
+}
+
+// count returns how many of the first x pairs of the training are of a source, where x is in a
+// stage, or at its end.
+func (s *schedule) count(stage, source, x int) int {
+	return s.before[stage][source] + int(s.stages[stage].Shares[source]*float64(x-s.from[stage]))
+}
+
+// split calls do with each stage that has pairs x to y-1 of the training, and the part of these in
+// it.
+func (s *schedule) split(x, y int, do func(stage, x, y int) error) error {
+	for n := range s.stages {
+		end := y
+		if n+1 < len(s.from) {
+			end = min(y, s.from[n+1])
+		}
+		if from := max(x, s.from[n]); from < end {
+			if err := do(n, from, end); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// String describes the stages, for the fingerprint of a training.
+func (s *schedule) String() string {
+	var b strings.Builder
+	for n, stage := range s.stages {
+		fmt.Fprint(&b, s.from[n], stage.Shares, stage.Modifiers, ";")
+	}
+	return b.String()
+}
