@@ -53,6 +53,7 @@ type Result struct {
 	Trained    time.Duration // duration of the training, time before a resume included
 	Best       Validation    // of the final weights
 	Averaged   int           // checkpoints in the mean; 0 if the weights are those of a step
+	Position   Position      // of the next batch
 	Checkpoint string        // of the last step, for Options.Resume; "" without Options.Dir
 
 	// The languages, for model.File: those of Data, or else of the checkpoint that was resumed.

@@ -67,7 +67,7 @@ func (t *trainer) plan(ctx context.Context, args []string) error {
 	if err := ready.Begin(ctx); err != nil {
 		return err
 	}
-	for _, path := range []*string{&t.Src, &t.Tgt, &t.TSV, &t.ValidSrc, &t.ValidTgt, &t.ValidTSV} {
+	for _, path := range []*string{&t.Src, &t.Tgt, &t.TSV, &t.Mix, &t.ValidSrc, &t.ValidTgt, &t.ValidTSV} {
 		if *path != "" {
 			if *path, err = filepath.Abs(*path); err != nil {
 				return err

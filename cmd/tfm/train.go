@@ -43,7 +43,8 @@ type trainer struct {
 	init       *training.Init    // the model to fine-tune, or nil
 	resumed    *train.Checkpoint // the checkpoint of -resume, or nil
 
-	languages [2]string // that -src-lang and -tgt-lang name, unlike those of a model
+	mix       *corpus.Mix // of -mix, or nil
+	languages [2]string   // that -src-lang and -tgt-lang name, unlike those of a model
 
 	rounds, replay string // -plan, -replay
 }
@@ -96,6 +97,11 @@ func (t *trainer) settle() error {
 func (t *trainer) load() error {
 	err := t.Load()
 	t.languages = [2]string{t.SrcLang, t.TgtLang}
+	if err == nil && t.Mix != "" {
+		if t.mix, err = corpus.ReadMix(t.Mix); err == nil && t.mix.Tagged() {
+			t.Tagged = true
+		}
+	}
 	return err
 }
 
@@ -136,7 +142,7 @@ func (t *trainer) checkOutput() error {
 	if t.Dump {
 		return nil
 	}
-	if err := cli.CheckDistinct(t.Out, t.Src, t.Tgt, t.TSV, t.ValidSrc, t.ValidTgt, t.ValidTSV, t.ConfigFile, t.Vocab, t.Options.Init); err != nil {
+	if err := cli.CheckDistinct(t.Out, t.Src, t.Tgt, t.TSV, t.Mix, t.ValidSrc, t.ValidTgt, t.ValidTSV, t.ConfigFile, t.Vocab, t.Options.Init); err != nil {
 		return err
 	}
 	dir := t.CheckpointDir()
@@ -155,7 +161,12 @@ func (t *trainer) checkOutput() error {
 }
 
 // corpus returns the training files, nil if -dump-config is given none.
-func (t *trainer) corpus() *corpus.Text { return t.in(pairs(t.TSV, t.Src, t.Tgt)) }
+func (t *trainer) corpus() *corpus.Text {
+	if t.mix != nil {
+		return t.in(t.mix.Text(t.Mix))
+	}
+	return t.in(pairs(t.TSV, t.Src, t.Tgt))
+}
 
 // validation returns the validation files, nil to hold pairs out.
 func (t *trainer) validation() *corpus.Text { return t.in(pairs(t.ValidTSV, t.ValidSrc, t.ValidTgt)) }
@@ -379,7 +390,7 @@ func (t *trainer) otherFiles() string {
 // corpusFlags returns the settings that choose the pairs of a run, as flags.
 func corpusFlags(settings map[string]string) string {
 	var flags []string
-	for _, name := range []string{"tsv", "src", "tgt", "valid-tsv", "valid-src", "valid-tgt"} {
+	for _, name := range []string{"mix", "tsv", "src", "tgt", "valid-tsv", "valid-src", "valid-tgt"} {
 		if value := settings[name]; value != "" {
 			flags = append(flags, "-"+name+" "+cli.ShellWord(value))
 		}

@@ -252,6 +252,7 @@ var inputs = map[string]func(i int) string{
 	"page.html":                       func(i int) string { return "<p>" + english(i) + "</p>" },
 	"film.srt":                        subtitles,
 	"memory.tmx":                      memory,
+	"mix.yml":                         mix,
 	"cmn.txt":                         func(i int) string { return manythings(i, "%d只狗跑向%d只猫。") },
 	"deu.txt":                         func(i int) string { return manythings(i, "%d Hunde laufen zu %d Katzen.") },
 }
@@ -262,6 +263,15 @@ var allEnglish, allGerman = texttest.Pairs(exampleLines)
 // subtitles is a line of a file with a cue in each four lines.
 func subtitles(i int) string {
 	return []string{fmt.Sprint(i/4 + 1), fmt.Sprintf("00:%02d:00,000 --> 00:%02d:02,000", i/4, i/4), english(i), ""}[i%4]
+}
+
+// mix is a line of the settings of a training with sources.
+func mix(i int) string {
+	lines := []string{"datasets:", "  general:", "    src: val.en", "    tgt: val.de"}
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
 }
 
 // memory is a line of a translation memory: a unit, with the begin or the end of the file.

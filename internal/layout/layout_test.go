@@ -24,6 +24,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"internal/format", ""},
 	{"internal/hash", ""},
 	{"internal/strict", ""},
+	{"internal/yaml", ""},
 
 	// Text. It does not depend on arithmetic.
 	{"text", ""},
@@ -36,6 +37,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"text/internal/varint", ""},
 	{"text/align", "text/internal/parallel"},
 	{"text/script", ""},
+	{"text/augment", "text text/script"},
 	{"text/bpe", "text text/internal/dropout text/internal/heap text/internal/tally text/internal/varint"},
 	{"text/clean", "internal/hash text text/align text/internal/exact text/internal/parallel text/script"},
 	{"text/score", "text/internal/exact text/internal/parallel text/script"},
@@ -64,7 +66,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"train/runlog", ""},
 	{"train/tensorboard", ""},
 	{"train", "mat layer text text/score model model/safetensors model/decode train/runlog internal/strict"},
-	{"train/corpus", "model text text/clean text/script text/split text/vocab train internal/format internal/hash"},
+	{"train/corpus", "model text text/augment text/clean text/script text/split text/vocab train internal/format internal/hash internal/yaml"},
 
 	// Programs around the model.
 	{"serve", "text text/detect text/document text/markup text/split model translate"},

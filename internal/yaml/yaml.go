@@ -247,8 +247,8 @@ func cutKey(text string) (key, rest string, ok bool) {
 	return key, strings.TrimLeft(after, " "), err == nil && ok && (after == "" || after[0] == ' ')
 }
 
-// cutScalar returns the quoted or plain scalar that text begins with, and the rest. A plain one ends
-// before a character of ends; a colon only before a space or at the end of the line.
+// cutScalar returns the quoted or plain scalar that text begins with, and the rest. A plain one
+// ends before a character of ends; a colon only before a space or at the end of the line.
 func cutScalar(text, ends string) (scalar, rest string, err error) {
 	switch text[0] {
 	case '"':

@@ -56,8 +56,8 @@ var kinds = map[string]kind{
 // Names returns the names of the modifiers.
 func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
 
-// New returns the modifier of a name, with settings as OpusTrainer has them; what is not set has
-// its default. Typos without settings has all classes, else those that are set.
+// New returns the modifier of a name, with settings as OpusTrainer has them and its defaults for
+// the others. Typos without settings has all classes, else those that are set.
 func New(name string, probability float64, settings map[string]string) (Modifier, error) {
 	k, ok := kinds[name]
 	if !ok {

@@ -13,8 +13,8 @@ import (
 // wordLengths are the settings of noise: characters of a word, and words.
 var wordLengths = map[string]float64{"min_word_length": 2, "max_word_length": 5, "max_words": 6}
 
-// alphabets are ranges of characters of which noise is made: letters of scripts, symbols, and
-// emoji, without marks that combine.
+// alphabets are the ranges of characters of noise: letters of scripts, symbols, and emoji, without
+// marks that combine.
 var alphabets = [][2]rune{
 	{'a', 'z'}, {'A', 'Z'}, {'0', '9'}, {'à', 'ö'}, {'α', 'ρ'}, {'а', 'я'}, {'\u05D0', '\u05EA'}, {'\u0627', '\u063A'}, {'अ', 'औ'}, {'あ', 'ん'}, {'一', '鿋'}, {'가', '힣'},
 	{'←', '⇿'}, {'∀', '⋿'}, {'■', '◿'}, {'☀', '☿'}, {'✀', '❗'}, emoji,

@@ -31,7 +31,8 @@ func title(s string) string {
 	}, s)
 }
 
-// removeEndPunctuation removes the punctuation that ends the sentences, if both have one and a word.
+// removeEndPunctuation removes the punctuation that ends the sentences, if both have one and a
+// word.
 func removeEndPunctuation(_ *Modifier, _ *rand.Rand, p *text.Pair) {
 	src, tgt := strings.TrimRight(p.Source, endPunctuation), strings.TrimRight(p.Target, endPunctuation)
 	if len(src) < len(p.Source) && len(tgt) < len(p.Target) && src != "" && tgt != "" {

@@ -26,8 +26,8 @@ var typoClasses = map[string]float64{
 
 var typoOrder = slices.Sorted(maps.Keys(typoClasses))
 
-// keys are rows of a keyboard, of which each key is a neighbour of those beside it and, by position,
-// of those in the other rows.
+// keys are rows of a keyboard. The neighbours of a key are beside it, in its row and the rows above
+// and below.
 var keys = []string{"1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm"}
 
 // similar has characters that look alike.
@@ -44,7 +44,7 @@ func typos(m *Modifier, r *rand.Rand, p *text.Pair) {
 	p.Source = string(s)
 }
 
-// typo returns s with an error of a class at a random place, or without if there is none.
+// typo returns s with an error of a class at a random place, or s if it has no such place.
 func typo(class string, r *rand.Rand, s []rune) []rune {
 	letter := func(i int) bool { return i < len(s) && (unicode.IsLetter(s[i]) || unicode.IsDigit(s[i])) }
 	space := func(i int) bool { return s[i] == ' ' && i > 0 && i+1 < len(s) }

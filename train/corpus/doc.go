@@ -49,6 +49,9 @@
 //	languages.go  the languages that tagged sources begin with
 //	read.go       Read: a Corpus from a Text or from a Survey
 //	holdout.go    how many pairs are held out
+//	mix.go        Mix: several sources, and the schedule by which they are drawn
+//	mixfile.go    ReadMix: a Mix from a file in OpusTrainer's form
+//	source.go     one source, which is read from its files again and again
 //	stream.go     a corpus that is read from its files in every epoch
 //
 // # Terms

@@ -11,10 +11,10 @@ import (
 	"tfm/text/augment"
 )
 
-// Mix is training data of several sources, of which the training draws in shares that may change
-// from stage to stage. Each source is read again and again, in the order of its files, and the pairs
-// of a window are shuffled together; see train.Stream. The survey, the tokenizers and the held-out
-// pairs are of all sources, one after another.
+// Mix is training data of several sources. The training draws from them in shares that may change
+// from stage to stage. Each source is read again and again, in the order of its files, and the
+// pairs of a window are shuffled together; see train.Stream. The survey, the tokenizers and the
+// held-out pairs are of all sources, one after another.
 type Mix struct {
 	Sources []Source
 	Stages  []Stage // at least one; the last one lasts until the training ends
@@ -92,11 +92,8 @@ func newSchedule(stages []Stage, sizes, heldOut []int) (*schedule, error) {
 			break
 		}
 		pairs := int(math.Ceil(stage.Passes * float64(sizes[stage.Until]) / stage.Shares[stage.Until]))
-		before := make([]int, len(sizes))
-		for i := range before {
-			before[i] = s.count(n, i, s.from[n]+pairs)
-		}
-		s.from, s.before = append(s.from, s.from[n]+pairs), append(s.before, before)
+		s.before = append(s.before, s.drawn(s.from[n]+pairs))
+		s.from = append(s.from, s.from[n]+pairs)
 	}
 	return s, nil
 }
@@ -111,6 +108,19 @@ func (s *schedule) epoch() int {
 // stage, or at its end.
 func (s *schedule) count(stage, source, x int) int {
 	return s.before[stage][source] + int(s.stages[stage].Shares[source]*float64(x-s.from[stage]))
+}
+
+// drawn returns how many of the first x pairs of the training are of each source.
+func (s *schedule) drawn(x int) []int {
+	stage := len(s.from) - 1
+	for stage > 0 && s.from[stage] > x {
+		stage--
+	}
+	counts := make([]int, len(s.sizes))
+	for i := range counts {
+		counts[i] = s.count(stage, i, x)
+	}
+	return counts
 }
 
 // split calls do with each stage that has pairs x to y-1 of the training, and the part of these in

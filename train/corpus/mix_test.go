@@ -108,8 +108,8 @@ func TestMix(t *testing.T) {
 	}
 }
 
-// Without shares the sources have those of their pairs. Pairs that are held out are passed over, and
-// change no share.
+// Without shares the sources have those of their pairs. Pairs that are held out are passed over,
+// and change no share.
 func TestMixHoldsOut(t *testing.T) {
 	m := Mix{Sources: []Source{mixSource(t, "a", 3000, ""), mixSource(t, "b", 1000, "")}, Stages: []Stage{{Passes: math.Inf(1)}}}
 	o := train.DefaultOptions()

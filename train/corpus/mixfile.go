@@ -36,8 +36,8 @@ import (
 //
 // Names of files are relative to the folder of the configuration. Without stages the sources have
 // the shares of their numbers of pairs: one stage that the first source ends. Columns after the
-// second, seed and trainer are not used, nor is the modifier Tags with probability 0; otherwise Tags
-// must be noise (augment: 1, tag: 0), which is augment.Copy. Errors name file and line.
+// second, seed and trainer are not used, nor is the modifier Tags with probability 0; otherwise
+// Tags must be noise (augment: 1, tag: 0), which is augment.Copy. Errors name file and line.
 func ReadMix(path string) (*Mix, error) {
 	var b strings.Builder
 	for l, err := range text.Lines(path) {
@@ -145,13 +145,13 @@ func (m *mixFile) readSource(e yaml.Entry) error {
 	return nil
 }
 
-// source returns the index of a source, -1 if there is none of the name.
+// source returns the index of the source of a name, or -1.
 func (m *mixFile) source(name string) int {
 	return slices.IndexFunc(m.mix.Sources, func(s Source) bool { return s.Name == name })
 }
 
-// readStage adds a stage, a list of shares, or a mapping with such a list, mix, and modifiers of its
-// own.
+// readStage adds a stage, a list of shares, or a mapping with such a list, mix, and modifiers of
+// its own.
 func (m *mixFile) readStage(name string, n *yaml.Node, modifiers []augment.Modifier) (err error) {
 	stage := Stage{Name: name, Shares: make([]float64, len(m.mix.Sources)), Until: -1, Modifiers: modifiers}
 	lines := n
@@ -203,7 +203,7 @@ func (m *mixFile) readStage(name string, n *yaml.Node, modifiers []augment.Modif
 	return nil
 }
 
-// readModifiers reads a list of modifiers, some of which may be lists.
+// readModifiers reads a list of modifiers and of such lists.
 func (m *mixFile) readModifiers(n *yaml.Node) (list []augment.Modifier, err error) {
 	if n == nil {
 		return nil, nil

@@ -95,6 +95,19 @@ func (s *Survey) Read(ctx context.Context, o train.Options) (*Corpus, error) {
 	return r.out, nil
 }
 
+// Drawn returns how many pairs of each source of a Mix a training has drawn before a position, up
+// to the end of its window; nil for other texts.
+func (c *Corpus) Drawn(at train.Position) []int {
+	s, ok := c.Stream.(*stream)
+	if !ok {
+		return nil
+	}
+	if at.Batch > 0 {
+		at.Window++
+	}
+	return s.schedule.drawn(s.start(at.Epoch, at.Window))
+}
+
 // Close closes the files of a stream.
 func (c *Corpus) Close() {
 	if s, ok := c.Stream.(*stream); ok {
@@ -202,13 +215,13 @@ func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 	switch {
 	case !files && o.BPEDropout > 0:
 		return errors.New("corpus: found training pairs in memory, expected files: BPE-dropout reads them in every epoch")
-	case files && (r.Train.IsMix() || o.BPEDropout > 0 || o.ShuffleWindow > 0 && pairs > o.ShuffleWindow):
+	case files && (r.Train.stages != nil || o.BPEDropout > 0 || o.ShuffleWindow > 0 && pairs > o.ShuffleWindow):
 		s, err := newStream(r.Train, c.Vocab, r.codes, heldOut, o)
 		if err != nil {
 			return err
 		}
 		c.Stream, c.Windows, c.WindowPairs = s, s.windows, s.start(0, 1)
-		if r.Train.IsMix() {
+		if r.Train.stages != nil {
 			c.StreamFingerprint = fmt.Sprint(r.sum, s.schedule)
 		}
 		return nil

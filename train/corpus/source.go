@@ -21,7 +21,7 @@ type source struct {
 
 	reader *text.PairReader
 	at     int          // index of the pair that reader returns next
-	places []text.Place // of pairs 0, placeEvery, 2·placeEvery and so on, as far as they were reached
+	places []text.Place // of pairs 0, placeEvery, 2·placeEvery and so on, up to at
 	sums   [][2]uint64  // checksums of both sides, by block of blockPairs pairs
 	hash   [2]maphash.Hash
 }

@@ -15,7 +15,7 @@ import (
 type Text struct {
 	Name   string                      // for messages, such as "train.en and train.de"
 	pairs  iter.Seq2[text.Pair, error] // the strings of a pair are valid until the next one is read
-	parts  []Source                    // the files, one after another; nil if the pairs are not in files
+	parts  []Source                    // the files; nil if the pairs are not in files
 	counts []int                       // pairs of each part, by the last reading
 	stages []Stage                     // of a Mix, else nil
 }
@@ -106,8 +106,14 @@ func (t *Text) Paths() (paths []string) {
 	return paths
 }
 
-// IsMix reports whether the text is that of a Mix.
-func (t *Text) IsMix() bool { return t.stages != nil }
+// Mix returns the sources and stages of the text of a Mix, and the numbers of pairs that the last
+// reading found; nil for other texts.
+func (t *Text) Mix() (m *Mix, pairs []int) {
+	if t.stages == nil {
+		return nil, nil
+	}
+	return &Mix{t.parts, t.stages}, t.counts
+}
 
 // All returns the pairs. The strings of a pair are valid until the next one is read.
 func (t *Text) All() iter.Seq2[text.Pair, error] { return t.pairs }

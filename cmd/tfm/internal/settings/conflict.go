@@ -13,7 +13,7 @@ import (
 // to the fields of train.Options with the tag resume:"free".
 var notCompared = []string{
 	// A checkpoint does not hold files, sources of settings, and the machine.
-	"src", "tgt", "tsv", "valid-src", "valid-tgt", "valid-tsv", "o", "resume", "force", "preset", "config", "dump-config",
+	"src", "tgt", "tsv", "mix", "valid-src", "valid-tgt", "valid-tsv", "o", "resume", "force", "preset", "config", "dump-config",
 	"vocab", "vocab-size", "tensorboard", "threads",
 	// The weights do not depend on these.
 	"src-lang", "tgt-lang", "length-penalty", "alpha",

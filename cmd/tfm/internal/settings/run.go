@@ -16,7 +16,7 @@ import (
 
 // Run holds the settings of a training. Its flags set its fields.
 type Run struct {
-	Src, Tgt, TSV                string // the training pairs
+	Src, Tgt, TSV, Mix           string // the training pairs
 	ValidSrc, ValidTgt, ValidTSV string // the validation pairs
 	Tagged                       bool   // sources begin with the language of their target
 	SrcLang, TgtLang             string // BCP 47; "" if unknown
@@ -132,6 +132,7 @@ func (r *Run) fileFlags(f *cli.Flags) {
 	f.StringVar(&r.Src, "src", "", "`file` of source sentences, one a line, or .gz").Common()
 	f.StringVar(&r.Tgt, "tgt", "", "`file` of their translations, line by line").Common()
 	f.StringVar(&r.TSV, "tsv", "", "`file` of lines with source, tab, target, or translation memory (TMX), or .gz; replaces -src and -tgt").Common()
+	f.StringVar(&r.Mix, "mix", "", "`file` of several sources of pairs, with shares, stages and modifiers, in OpusTrainer's form; replaces -src and -tgt")
 	f.StringVar(&r.ValidSrc, "valid-src", "", "`file` of validation source sentences; without it some of the pairs are held out").Common()
 	f.StringVar(&r.ValidTgt, "valid-tgt", "", "`file` of their translations").Common()
 	f.StringVar(&r.ValidTSV, "valid-tsv", "", "`file` as of -tsv; replaces -valid-src and -valid-tgt")

@@ -85,6 +85,9 @@ func (d data) warnings() []string {
 
 // flags names the flags of the files of both sides, -src and -tgt, or those of the validation.
 func flags(t *corpus.Text, prefix string) string {
+	if mix, _ := t.Mix(); mix != nil {
+		return "its sources"
+	}
 	if len(t.Paths()) == 1 {
 		return "the columns of -" + prefix + "tsv"
 	}
@@ -201,7 +204,7 @@ const (
 func remedy(purpose, command string, texts ...*corpus.Text) string {
 	var printed []any
 	for _, t := range texts {
-		if len(t.Paths()) == 0 || text.IsTMX(t.Paths()[0]) {
+		if mix, _ := t.Mix(); mix != nil || len(t.Paths()) == 0 || text.IsTMX(t.Paths()[0]) {
 			return ""
 		}
 		printed = append(printed, lines(t))

@@ -154,6 +154,7 @@ func (r *Ready) finish(ctx context.Context, result train.Result) Result {
 	if best := result.Best; best.Made() && best.Step == 0 && result.Averaged == 0 && result.Reason != train.Interrupted {
 		j.Progress.Line("warning: no validation was better than that of %s, so its weights are kept: try a lower -lr (now %.3g) or other pairs", j.Options.Init, j.Options.LR)
 	}
+	j.printDrawn(c, result.Position)
 	result.Decoding.SplitSentences = j.Survey.SeveralSentences < maxSeveralSentences
 	if result.Reason != train.Interrupted {
 		result.Decoding.AlignHeads = j.alignHeads(ctx, r.model, c.Vocab)

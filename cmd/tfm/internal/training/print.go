@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"tfm/cmd/tfm/internal/terminal"
@@ -29,10 +30,58 @@ func (j *Job) fieldIf(holds bool, label, text string, args ...any) {
 	}
 }
 
+// printMix prints the sources and the stages of several sources.
+func (j *Job) printMix() {
+	mix, pairs := j.Corpus.Train.Mix()
+	if mix == nil {
+		return
+	}
+	for i, s := range mix.Sources {
+		j.Progress.Field("", "%s: %s%s", s.Name, format.Count(pairs[i], "pair"), tagged(s.Tag))
+	}
+	for n, stage := range mix.Stages {
+		sum := 0.0
+		for _, share := range stage.Shares {
+			sum += share
+		}
+		var parts []string
+		for i, share := range stage.Shares {
+			if share > 0 {
+				parts = append(parts, fmt.Sprintf("%.3g%% %s", 100*share/sum, mix.Sources[i].Name))
+			}
+		}
+		end := ""
+		if n < len(mix.Stages)-1 {
+			end = fmt.Sprintf(", until %v passes of %s", stage.Passes, mix.Sources[stage.Until].Name)
+		}
+		j.fieldIf(parts != nil, "stage "+stage.Name, "%s%s", strings.Join(parts, " + "), end)
+	}
+}
+
+// tagged describes the tag of a source.
+func tagged(tag string) string {
+	if tag == "" {
+		return ""
+	}
+	return ", each source with " + tag
+}
+
+// printDrawn prints what each source has contributed.
+func (j *Job) printDrawn(c *corpus.Corpus, at train.Position) {
+	mix, pairs := j.Corpus.Train.Mix()
+	if mix == nil {
+		return
+	}
+	for i, n := range c.Drawn(at) {
+		j.Progress.Line("%s: %s drawn (%.3g passes)", mix.Sources[i].Name, format.Count(n, "pair"), float64(n)/float64(pairs[i]))
+	}
+}
+
 // printData prints the pairs, the languages and the vocabulary.
 func (j *Job) printData(c *corpus.Corpus) {
 	p := j.Progress
 	p.Field("training pairs", "%s from %s", format.Thousands(c.TrainPairs), j.Corpus.Train.Name)
+	j.printMix()
 	one := j.Corpus.Train.OneSided()
 	j.fieldIf(one > 0, "", "%s left out: text in one language only", format.Count(one, "unit"))
 	j.fieldIf(c.Windows > 1, "", "%s in memory at a time (-shuffle-window)", format.Thousands(c.WindowPairs))

@@ -1,0 +1,74 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A training with several sources makes the same model on any number of threads, after it was
+// stopped and resumed, and in rounds with one worker; it is not resumed with other shares.
+func TestMix(t *testing.T) {
+	src, tgt := toyCorpus(t)
+	dir := t.TempDir()
+	sources, targets := strings.Split(read(t, src), "\n"), strings.Split(read(t, tgt), "\n")
+	var few strings.Builder
+	for i := range 60 {
+		few.WriteString(sources[i] + "\t" + targets[i] + "\t0-0\n")
+	}
+	mix := filepath.Join(dir, "mix.yml")
+	write := func(path, content string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(dir, "few.tsv"), few.String())
+	config := "datasets:\n  all:\n    src: " + src + "\n    tgt: " + tgt + "\n  few: few.tsv\nstages: [one, two]\none:\n- all 0.6\n- few 0.4\n- until few 4\ntwo:\n- all 0.1\n- few 0.9\n- until few inf\n" +
+		"modifiers:\n- UpperCase: 0.1\n- Typos: 0.1\n- Merge: 0.1\n- Noise: 0.01\n- Copy: 0.1\n"
+	write(mix, config)
+	args := func(command string, more ...string) []string {
+		return append(append([]string{command, "-mix", mix, "-src-lang", "en", "-tgt-lang", "fr", "-cooldown", "0", "-average", "1"}, toySmall...), more...)
+	}
+	model := func(name string) string { return filepath.Join(dir, name+".safetensors") }
+	o := mustRun(t, "", args("train", "-o", model("want"), "-steps", "40", "-threads", "1", "-shuffle-window", "50")...)
+	for _, want := range []string{
+		"training pairs:   1,547 from " + mix, "\n                  few: 60 pairs\n", "\nstage one:        60% all + 40% few, until 4 passes of few\n", "\nstage two:        10% all + 90% few\n", "\nfew: ", " drawn (",
+	} {
+		if !strings.Contains(o.stderr, want) {
+			t.Errorf("standard error has no %q\n%s", want, o.stderr)
+		}
+	}
+	for i, steps := range []string{"3", "13", "29", "40"} {
+		more := []string{"-o", model("got"), "-steps", steps, "-threads", []string{"3", "1", "2", "3"}[i], "-shuffle-window", "50"}
+		if i > 0 {
+			more = append(more, "-resume")
+		}
+		mustRun(t, "", args("train", more...)...)
+	}
+	if read(t, model("got")) != read(t, model("want")) {
+		t.Error("a training that was resumed makes another model")
+	}
+	plan := filepath.Join(dir, "plan")
+	small := args("plan", "-shuffle-window", "50", "-workers", "1", "-local-steps", "20", "-rounds", "2", plan)
+	for i, a := range small {
+		if a == "-save-every" { // a plan saves every round
+			small = append(small[:i:i], small[i+2:]...)
+		}
+	}
+	mustRun(t, "", small...)
+	mustRun(t, "", "train", "-plan", plan)
+	if a, b := loadModel(t, filepath.Join(plan, "model.safetensors")), loadModel(t, model("want")); !slices.Equal(a.Model.Params.W, b.Model.Params.W) {
+		t.Error("rounds of one worker make another model")
+	}
+
+	mustFail(t, runTFM(t, "", args("train", "-o", model("new"), "-tsv", "x")...), 2, "either -mix, or -src and -tgt, or -tsv")
+	write(mix, strings.Replace(config, "few 0.9", "few 0.8", 1))
+	mustFail(t, runTFM(t, "", args("train", "-o", model("got"), "-steps", "50", "-resume", "-shuffle-window", "50")...), 1, "the contents of its files have changed: -mix "+mix)
+	write(mix, "datasets:\n  a: none.tsv\n")
+	mustFail(t, runTFM(t, "", args("train", "-o", model("new"))...), 1, filepath.Join(dir, "none.tsv")+": ")
+	write(mix, "a: b\n")
+	mustFail(t, runTFM(t, "", args("train", "-o", model("new"))...), 1, mix+":1: found no datasets")
+}
