@@ -239,7 +239,7 @@ func (p *parser) value(text string, n *Node) (*Node, error) {
 
 // cutKey returns the key that a line begins with, and the rest after its colon.
 func cutKey(text string) (key, rest string, ok bool) {
-	if text == "" || strings.IndexByte("[{*&|>", text[0]) >= 0 {
+	if text == "" || strings.IndexByte("[{*&|>!%@`", text[0]) >= 0 {
 		return "", "", false
 	}
 	key, rest, err := cutScalar(text, ":")

@@ -56,6 +56,7 @@ func TestParse(t *testing.T) {
 		"a: *b":                        "f:1: found the alias *b",
 		"a: {b: c}":                    "f:1: found \"{b: c}\"",
 		"a: |\n  b":                    "f:1: found \"|\"",
+		"!!set {a: b}":                 "f:1: found \"!!set {a: b}\"",
 		"a: [b":                        "f:1: found a list without ]",
 		"a: \"b":                       "f:1: found \"b, expected a text in quotes",
 		"a: 'b":                        "f:1: found 'b, expected a text in quotes",
