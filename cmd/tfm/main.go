@@ -23,6 +23,7 @@ func program() cli.Program {
 				{Name: "serve", Setup: serveCommand},
 				{Name: "vocab", Setup: vocabCommand},
 				{Name: "average", Setup: averageCommand},
+				{Name: "distill", NoArgs: true, Setup: distillCommand},
 				{Name: "quantize", Setup: quantizeCommand},
 				{Name: "shortlist", NoArgs: true, Setup: shortlistCommand},
 				{Name: "align-heads", NoArgs: true, Setup: alignHeadsCommand},

@@ -174,6 +174,8 @@ var sharedFlags = map[string]string{
 	"src": "of source", "tgt": "translations", "tsv": "file of (pairs|lines)", "model": "model file", "preset": "model", "vocab": "tokenizer",
 	"o": "write", "force": "replace", "json": "JSON", "seed": "seed", "steps": "steps", "data": "folder", "format": "format", "dry-run": "count",
 	"src-lang": "source language", "tgt-lang": "target language", "vocab-size": "pieces", "progress": "speed and remaining time",
+	"time": "training time", "beam": "kept at each decode step; 1 is greedy", "nbest": "translations of each", "config": "settings file",
+	"int8": "8 bits.*: faster, and a few translations differ", "valid-src": "validation source sentences; without it some of the pairs are held out",
 	"length-penalty": "divisor of the log-probability", "dropped": "dropped",
 }
 

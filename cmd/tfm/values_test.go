@@ -29,6 +29,7 @@ func commandLines(t *testing.T) map[string]string {
 		"vocab":       "-model-type unigram -o OUT SRC",
 		"average":     "-o OUT MODEL MODEL",
 		"quantize":    "-o OUT MODEL",
+		"distill":     "-teacher MODEL -src SRC -o OUT",
 		"shortlist":   "-model MODEL -src SRC -tgt SRC -o OUT",
 		"align-heads": "-model MODEL -src SRC -tgt SRC -o OUT",
 		"import":      "-o OUT SRC",

@@ -39,6 +39,7 @@ var notRun = map[string]string{
 	"curl http://127.0.0.1:5000/": "a server runs alone here; package serve has this request",
 	"go get":                      "needs the network; mat.TestVendoring does it offline",
 	"go test":                     "would run this test; .ci/run runs it",
+	"tfm distill":                 "needs a teacher that translates; TestDistill has one",
 	"TFM_PROMISE=":                "takes long; TestPromise runs a part",
 	"TFM_ARRIVALS=":               "takes long; TestMixedArrivals runs a part",
 	"TFM_DATA=":                   "needs corpora; TestPlantedFaults runs on an invented one",

@@ -63,6 +63,15 @@ func (p Program) Run(ctx context.Context, args []string) int {
 	return p.ExitCode(c.Name, p.run(ctx, c, rest))
 }
 
+// Call runs a command for one that consists of several.
+func (p Program) Call(ctx context.Context, name string, args ...string) error {
+	c, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	return p.run(ctx, c, args)
+}
+
 // find returns the command of that name.
 func (p Program) find(name string) (Command, error) {
 	if strings.HasPrefix(name, "-") {

@@ -1,0 +1,92 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A student is made of a teacher's translations. The same command again does nothing, or what
+// other settings make different; killed at any moment and repeated, it makes the same file.
+func TestDistill(t *testing.T) {
+	teacher := toyModel(t)
+	src, tgt := toyCorpus(t)
+	dir := t.TempDir()
+	config := filepath.Join(dir, "small.conf")
+	var lines strings.Builder
+	for i := 2; i+3 < len(toySmall); i += 2 { // without -save-every
+		lines.WriteString(strings.TrimPrefix(toySmall[i], "-") + " = " + toySmall[i+1] + "\n")
+	}
+	if err := os.WriteFile(config, []byte(lines.String()+"save-every = 5\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := func(out string, more ...string) []string {
+		return append([]string{"distill", "-teacher", teacher, "-src", src, "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-preset", "demo", "-config", config, "-steps", "40", "-beam", "1", "-o", filepath.Join(dir, out)}, more...)
+	}
+	o := mustRun(t, "", args("a.safetensors")...)
+	for _, want := range []string{"1/6 translate with the teacher\n", "\n2/6 leave out", " of 1,487 pairs\n", "\n3/6 drop faulty pairs\n  tfm clean -src ", "\n4/6 train the student\n  tfm train -src ", "\n5/6 ", "\n6/6 ", "\nteacher ", "\nstudent ", "words/s"} {
+		if !strings.Contains(o.stderr, want) {
+			t.Errorf("standard error has no %q\n%s", want, o.stderr)
+		}
+	}
+	want := read(t, filepath.Join(dir, "a.safetensors"))
+	if o := mustRun(t, "", args("a.safetensors")...); strings.Count(o.stderr, ": done before\n") != 5 {
+		t.Errorf("again: %s", o.stderr)
+	}
+	// The translations closest to the references are others, and so are all later stages.
+	o = mustRun(t, "", args("a.safetensors", "-tgt", tgt, "-nbest", "2")...)
+	if strings.Contains(o.stderr, "done before") || !strings.Contains(o.stderr, "2/6 choose the translations closest to those of "+tgt) || read(t, filepath.Join(dir, "a.safetensors")) == want {
+		t.Errorf("with references: %s", o.stderr)
+	}
+	got := read(t, filepath.Join(dir, "a.distill", "pairs.tgt"))
+	if agree := agreement(got, read(t, tgt)); agree < 0.5 {
+		t.Errorf("%.2f of the chosen translations are the references", agree)
+	}
+
+	random := rand.New(rand.NewPCG(1, 2))
+	kills := 20
+	if testing.Short() {
+		kills = 4
+	}
+	for i := range kills {
+		c := tfm(args("b.safetensors", "-threads", fmt.Sprint(1+i%3))...)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(50+random.IntN(600)) * time.Millisecond)
+		c.Process.Kill()
+		c.Wait()
+	}
+	mustRun(t, "", args("b.safetensors")...)
+	if read(t, filepath.Join(dir, "b.safetensors")) != want {
+		t.Error("after kills the student is another")
+	}
+
+	other := filepath.Join(dir, "c.safetensors")
+	if err := os.WriteFile(other, []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	mustFail(t, runTFM(t, "", args("c.safetensors")...), 1, other+" already exists: -force replaces it")
+	mustFail(t, runTFM(t, "", "distill", "-src", src), 2, "-teacher and -src are needed")
+	mustFail(t, runTFM(t, "", args("d.safetensors", "-drop", "1")...), 2, "-drop is 1")
+	mustFail(t, runTFM(t, "", "distill", "-teacher", teacher, "-src", filepath.Join(dir, "none")), 1, "none: no such file")
+}
+
+// agreement returns the share of the lines of a text that are lines of another.
+func agreement(text, other string) float64 {
+	of := map[string]bool{}
+	for l := range strings.Lines(other) {
+		of[l] = true
+	}
+	n, same := 0, 0
+	for l := range strings.Lines(text) {
+		if n++; of[l] {
+			same++
+		}
+	}
+	return float64(same) / float64(max(n, 1))
+}
