@@ -153,16 +153,16 @@ func lists(files []string) iter.Seq2[[]Translation, error] {
 // the given share of those with the lowest scores. It reads the translations twice, and returns how
 // many there are and how many it wrote.
 func Write(translations iter.Seq2[Translation, error], worst float64, src, tgt io.Writer) (all, written int, err error) {
-	var scores []float32
+	var scores []float64
 	for t, err := range translations {
 		if err != nil {
 			return 0, 0, err
 		}
 		if all++; t.Target != "" {
-			scores = append(scores, float32(t.Score))
+			scores = append(scores, t.Score)
 		}
 	}
-	least := float32(0)
+	least := 0.0
 	if len(scores) > 0 {
 		slices.Sort(scores)
 		least = scores[min(int(worst*float64(len(scores))), len(scores)-1)]
@@ -172,7 +172,7 @@ func Write(translations iter.Seq2[Translation, error], worst float64, src, tgt i
 		if err != nil {
 			return 0, 0, err
 		}
-		if pair.Target == "" || float32(pair.Score) < least {
+		if pair.Target == "" || pair.Score < least {
 			continue
 		}
 		written++
