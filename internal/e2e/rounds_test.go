@@ -150,3 +150,22 @@ func TestWrongRounds(t *testing.T) {
 	}
 	mustFail(t, runTFM(t, "", "work", dir, "1", "0"), 1, "the checkpoint belongs to other training pairs")
 }
+
+// The learning rate grows with the root of the workers, up to eight, unless it is given or the
+// weights are those of a model.
+func TestRateOfRounds(t *testing.T) {
+	src, tgt := toyCorpus(t)
+	for flags, want := range map[string]string{
+		"-workers 1": "0.004", "-workers 4": "0.008", "-workers 8": "0.0113", "-workers 100": "0.0113",
+		"-workers 4 -lr 0.001": "0.001", "-workers 4 -preset base": "0", "-workers 4 -init " + toyModel(t): "0.001",
+	} {
+		args := append([]string{"plan", "-src", src, "-tgt", tgt, "-dump-config"}, strings.Fields(flags)...)
+		if o := mustRun(t, "", append(args, t.TempDir())...); !strings.Contains(o.stdout, "\nlr = "+want+"\n") {
+			t.Errorf("%s: want lr = %s in\n%s", flags, want, o.stdout)
+		}
+	}
+	o := mustRun(t, "", "plan", "-src", src, "-tgt", tgt, "-vocab-size", "320", "-preset", "tiny", "-workers", "4", filepath.Join(t.TempDir(), "rounds"))
+	if !strings.Contains(o.stderr, "-lr 0.008          suits 4 workers\n") {
+		t.Errorf("standard error has no reason of the rate\n%s", o.stderr)
+	}
+}

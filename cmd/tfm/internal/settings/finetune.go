@@ -2,7 +2,6 @@ package settings
 
 import (
 	"path/filepath"
-	"strconv"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/model"
@@ -49,9 +48,7 @@ func (r *Run) fineTune(init *Trained, named bool) {
 	}
 	if r.Origin("schedule") == Default && r.Origin("factor") == Default {
 		o.Schedule, o.Cooldown, o.Warmup = train.ScheduleConstant, fineTuningCooldown, fineTuningWarmup
-		threeDigits := strconv.FormatFloat(fineTuningRate/float64(r.Config.DModel), 'g', 3, 64)
-		rate, _ := strconv.ParseFloat(threeDigits, 64)
-		o.LR = min(rate, maxFineTuningRate)
+		o.LR = min(threeDigits(fineTuningRate/float64(r.Config.DModel)), maxFineTuningRate)
 		if o.Steps > 0 {
 			o.Warmup = max(1, min(fineTuningWarmup, o.Steps/4))
 		}

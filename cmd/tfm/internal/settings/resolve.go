@@ -66,6 +66,7 @@ func (r *Run) Resolve(facts Facts) error {
 	r.choices = slices.DeleteFunc(r.choices, func(c Choice) bool { // those that a rule has replaced
 		return r.flags.Lookup(c.Name).Value.String() != before[c.Name]
 	})
+	r.roundRate()
 	if !r.Joint && r.Config.Tie == model.TieAll {
 		return cli.Usagef("-tie all needs a joint vocabulary")
 	}

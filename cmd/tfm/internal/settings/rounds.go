@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"math"
 	"path/filepath"
+	"strconv"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/train"
@@ -25,8 +27,8 @@ func (r *Run) roundFlags(f *cli.Flags) {
 	o := &r.Options.Rounds
 	f.Group("Rounds")
 	f.IntVar(&o.Workers, "workers", 4, "workers, whose number the result depends on; that of machines is free").Range(1, 1024).Common()
-	f.IntVar(&o.LocalSteps, "local-steps", 100, "steps that a worker makes on its own in a round").Range(1, 1<<20).Common()
-	f.IntVar(&o.Rounds, "rounds", 100, "number of rounds").Range(1, 9999).Common()
+	f.IntVar(&o.LocalSteps, "local-steps", 20, "steps that a worker makes on its own in a round").Range(1, 1<<20).Common()
+	f.IntVar(&o.Rounds, "rounds", 500, "number of rounds").Range(1, 9999).Common()
 	f.StringVar(&o.Outer, "outer", train.OuterAverage, "the step from the weights of a round to those of the next: average, the mean of the workers, nesterov (DiLoCo), or slowmo").
 		Choices(train.OuterAverage, train.OuterNesterov, train.OuterSlowMo)
 	f.Float64Var(&o.OuterLR, "outer-lr", 0, "learning rate of the outer step").Default("depends on -outer and -workers")
@@ -52,6 +54,23 @@ func (r *Run) roundRules() {
 	if r.Origin("outer-momentum") == Default {
 		rounds.OuterMomentum = map[string]float64{train.OuterNesterov: 0.9, train.OuterSlowMo: 0.5}[rounds.Outer]
 	}
+}
+
+// maxRateWorkers are the most workers that raise the learning rate, because more were not measured.
+const maxRateWorkers = 8
+
+// roundRate raises the learning rate of weights that begin at random by the root of the number of
+// workers, as the mean of so many steps has as much less noise (docs/rounds.md has the measurements).
+func (r *Run) roundRate() {
+	if o := &r.Options; o.Rounds.Workers > 1 && o.LR > 0 && o.Init == "" && r.chosen("lr", "suits %d workers", o.Rounds.Workers) {
+		o.LR = threeDigits(o.LR * math.Sqrt(float64(min(o.Rounds.Workers, maxRateWorkers))))
+	}
+}
+
+// threeDigits rounds x.
+func threeDigits(x float64) float64 {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
+	return rounded
 }
 
 // outerLR returns the learning rate of the outer step. That of nesterov grows with the workers,
