@@ -65,7 +65,9 @@ func (t *Translator) marked(ctx context.Context, r Request, texts []markup.Text)
 		of := r
 		of.Texts, of.Prefixes, of.codes, of.Certain, of.Markup = nil, nil, nil, nil, nil
 		of.SplitSeveral = false // a sentence may have line breaks
-		of.Attention = k == 1
+		if of.Attention = k == 1; of.Attention {
+			of.Memory = nil // its translations have no places for spans
+		}
 		kept := make([][]text.Range, len(indices))
 		for n, i := range indices {
 			plain := texts[i].Plain

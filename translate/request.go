@@ -57,6 +57,12 @@ type Request struct {
 	// Decode.Constraint must be nil.
 	Glossary *Glossary
 
+	// Memory, if not nil, has the translations of whole texts. A text or, with Split, a sentence
+	// that it has is not translated by the model, unless it has a prefix, phrases or samples; see
+	// Result.InMemory. Terms of the Glossary and ranges of KeepOf do not count for it. Texts with
+	// inline elements are translated.
+	Memory *Memory
+
 	standIns [][]standIn // of each text, in the place of KeepOf and Glossary
 
 	// Split, if not nil, splits each text into sentences, which are translated separately and
@@ -112,6 +118,10 @@ type Result struct {
 	// has the text with the best translation of each, whose Score is the sum of theirs, and
 	// neither tokens nor attention.
 	Sentences []Sentence
+
+	// InMemory says that the translation is that of Request.Memory, with a Score of 0 and without
+	// tokens and attention. Of a text with Sentences it is that of each.
+	InMemory bool
 
 	// Err is why the text has no translation although it is not blank: the error of
 	// Request.Markup, or ErrNoTranslation if no hypothesis of it, or of one of its sentences, is
@@ -278,11 +288,12 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	if r.Split != nil {
 		return t.doSplit(ctx, r)
 	}
+	results := make([]Result, len(r.Texts))
+	t.recall(&r, results)
 	if err := t.standIns(ctx, &r); err != nil {
 		return nil, err
 	}
 	named := r // the request of another try
-	results := make([]Result, len(r.Texts))
 	srcs, indices, around, err := t.encode(ctx, r, results)
 	if err != nil {
 		return nil, err
@@ -330,7 +341,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 		return nil, err
 	}
 	for i := range results {
-		if best := results[i].Best(); r.Certain != nil && r.isKept(i) && best != "" {
+		if best := results[i].Best(); r.Certain != nil && r.isKept(i) && !results[i].InMemory && best != "" {
 			r.Certain(i, best)
 		}
 	}
@@ -346,7 +357,7 @@ func (t *Translator) encode(ctx context.Context, r Request, results []Result) (s
 		if err := ctx.Err(); err != nil {
 			return nil, nil, nil, err
 		}
-		if text.IsBlank(whole) {
+		if text.IsBlank(whole) || results[i].InMemory {
 			continue
 		}
 		code, offset := t.textCode(whole)

@@ -26,11 +26,11 @@ type Sentence struct {
 // doSplit is do for r.Split. The sentences of all texts make one call, except that the draws of
 // each text begin at its own number, and that parts of translations come in the order of the text.
 func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
-	texts := r.Texts
+	texts, results := r.Texts, make([]Result, len(r.Texts))
+	t.recall(&r, results)
 	if err := t.standIns(ctx, &r); err != nil {
 		return nil, err
 	}
-	results := make([]Result, len(r.Texts))
 	number := r.Decode.First
 	all := r
 	all.Split, all.Certain, all.Prefix = nil, nil, ""
@@ -39,7 +39,7 @@ func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if text.IsBlank(s) {
+		if text.IsBlank(s) || results[i].InMemory {
 			continue
 		}
 		first := len(all.Texts)
@@ -205,6 +205,7 @@ func (r *Result) join(s string, offset int) {
 		joined.add(&b, sentence)
 		r.SourceTokens += sentence.SourceTokens
 		r.Err = cmp.Or(r.Err, sentence.Err)
+		r.InMemory = sentence.InMemory && (k == 0 || r.InMemory)
 		before, end = best, sentence.Source.End
 	}
 	b.WriteString(s[end:])

@@ -50,7 +50,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	f.Group("Shards")
 	c.shard = shard.DeclareFlags(f)
 	f.Group("Constraints")
-	c.prefixes, c.glossary = filter.PrefixFlags(f), filter.GlossaryFlag(f)
+	c.prefixes, c.glossary, c.memory = filter.PrefixFlags(f), filter.GlossaryFlag(f), filter.MemoryFlag(f)
 	f.BoolVar(&c.protect, "protect", false, "copy placeholders, tags, URLs, addresses, names of files, versions, hashes, @user, #tag and emoji")
 	settings.ConstraintFlags(f, c.search)
 	f.Group("Sampling")
@@ -88,6 +88,7 @@ type translation struct {
 	stream    bool
 	prefixes  *filter.Prefixes
 	glossary  *filter.Glossary
+	memory    *filter.Memory
 	protect   bool
 	documents *documents.Options
 	shard     *shard.Flags
@@ -99,7 +100,7 @@ type translation struct {
 // check returns the form of input and output. It reports flags that do not go together.
 func (c *translation) check() (filter.Format, error) {
 	given := c.given()
-	c.answer.NBest = c.search.NBest > 0
+	c.answer.NBest, c.answer.Memory = c.search.NBest > 0, c.memory.File != ""
 	if err := cmp.Or(c.sentences.Check(given), c.tags.Check(given)); err != nil {
 		return nil, err
 	}
@@ -123,6 +124,7 @@ func (c *translation) check() (filter.Format, error) {
 		settings.CheckSearch(*c.search),
 		cli.Excludes(c.protect, given, "protect", "alternatives"),
 		c.documents.Check(given),
+		c.memory.Check(given),
 		cli.Excludes(c.glossary.File != "", given, "glossary", "alternatives"),
 		cli.Excludes(c.stream, given, "stream", "column", "json", "nbest", "scores", "key", "align", "progress", "batch"),
 		cli.UsageIf(c.stream && c.out != "" && !cli.IsDevice(c.out), "either -stream or -o, whose file is whole or not there"),
@@ -137,7 +139,7 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 	if c.documents.File != "" {
 		return c.translateDocuments(ctx, args, format)
 	}
-	files, err := translator.Inputs(args, c.prefixes.File, c.glossary.File)
+	files, err := translator.Inputs(args, c.prefixes.File, c.glossary.File, c.memory.File)
 	if err != nil {
 		return err
 	}
@@ -172,14 +174,14 @@ func withoutAnswer(failed, lines int) error {
 }
 
 // unrecorded are the flags that no output depends on.
-var unrecorded = []string{"o", "model", "threads", "batch", "progress", "verify", "expect", "any-bits", "shard", "prefix-file", "glossary"}
+var unrecorded = []string{"o", "model", "threads", "batch", "progress", "verify", "expect", "any-bits", "shard", "prefix-file", "glossary", "memory"}
 
 // translateShard translates files to that of -o, whole or not at all, with a record.
 func (c *translation) translateShard(ctx context.Context, files []string, format filter.Format) (err error) {
 	ctx, stop := cli.Interruptible(ctx) // so that no temporary file remains
 	defer stop()
 	others := []string{c.model.Path}
-	for _, path := range []string{c.prefixes.File, c.glossary.File} {
+	for _, path := range []string{c.prefixes.File, c.glossary.File, c.memory.File} {
 		if path != "" {
 			others = append(others, path)
 		}
@@ -269,12 +271,12 @@ func (c *translation) translateLines(ctx context.Context, t *translate.Translato
 func (c *translation) translateDocuments(ctx context.Context, args []string, format filter.Format) error {
 	ctx, stop := cli.Interruptible(ctx) // so that no temporary file remains
 	defer stop()
-	files, err := translator.Inputs(append([]string{c.documents.File}, args...), c.glossary.File)
+	files, err := translator.Inputs(append([]string{c.documents.File}, args...), c.glossary.File, c.memory.File)
 	if err != nil {
 		return err
 	}
 	job := documents.Job{Options: c.documents, Inputs: files, Out: c.out, Progress: c.given()["progress"]}
-	if err := job.Check(c.model.Path, c.glossary.File); err != nil {
+	if err := job.Check(c.model.Path, c.glossary.File, c.memory.File); err != nil {
 		return err
 	}
 	t, err := c.model.Open()
@@ -322,6 +324,9 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 	}
 	c.tags.Apply(&o)
 	if err := c.glossary.Apply(&o, t, c.model.From, c.model.To); err != nil {
+		return o, nil, err
+	}
+	if err := c.memory.Apply(&o, t, c.model.From, c.model.To); err != nil {
 		return o, nil, err
 	}
 	done, err = c.prefixes.Apply(&o)

@@ -11,6 +11,7 @@
 //	prefix.go    the begin of translations
 //	tags.go      texts that are parts of documents
 //	glossary.go  the translations of terms
+//	memory.go    the translations of whole texts
 //	split.go     sentences of lines and of paragraphs
 //	stream.go    lines that are written while they are translated
 //	progress.go  the progress through files of known size

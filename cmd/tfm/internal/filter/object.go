@@ -28,6 +28,7 @@ type objects struct {
 const (
 	scoreField     = "score"
 	nBestField     = "nbest"
+	memoryField    = "memory"    // true if a translation is that of -memory
 	truncatedField = "truncated" // true if a translation reached its length limit before its end
 	errorField     = "error"
 	sentencesField = "sentences" // of a text that was split: objects of a text and its answer
@@ -44,7 +45,7 @@ const (
 )
 
 // answerFields are all fields of answers, except the translation.
-var answerFields = []string{scoreField, nBestField, truncatedField, errorField, sentencesField, alignmentField, sourceTokensField, targetTokensField,
+var answerFields = []string{memoryField, scoreField, nBestField, truncatedField, errorField, sentencesField, alignmentField, sourceTokensField, targetTokensField,
 	attentionField, tokenScoresField, alternativesField}
 
 func newObjects(o *Options, a *Answer) (Format, error) {
@@ -157,6 +158,7 @@ func (f objects) added() []string {
 			names = append(names, name)
 		}
 	}
+	add(f.Memory, memoryField)
 	add(f.Scores || f.NBest, scoreField)
 	add(f.NBest, nBestField)
 	add(f.Scores && f.Split, sentencesField)
@@ -265,6 +267,9 @@ func (f objects) addTranslation(o *ordered.Object, text string, r *translate.Res
 	o.Add(f.as, t.Text)
 	if f.Scores || f.NBest {
 		o.Add(scoreField, number(t.Score))
+	}
+	if r.InMemory {
+		o.Add(memoryField, true)
 	}
 	if t.Truncated {
 		o.Add(truncatedField, true)

@@ -1,0 +1,62 @@
+package translate
+
+import (
+	"iter"
+	"strings"
+
+	"tfm/text"
+)
+
+// Memory has the translations of whole texts, as a translation memory. It is safe for concurrent
+// use.
+type Memory struct {
+	targets map[string]string // by source
+}
+
+// NewMemory returns a memory of pairs, without those that have a blank side. Of several
+// translations of a source it has the last. The error is the first of pairs.
+func NewMemory(pairs iter.Seq2[text.Pair, error]) (*Memory, error) {
+	m := &Memory{map[string]string{}}
+	for p, err := range pairs {
+		if err != nil {
+			return nil, err
+		}
+		if source := words(p.Source); source != "" && !text.IsBlank(p.Target) {
+			m.targets[strings.Clone(source)] = strings.Clone(strings.TrimSpace(p.Target))
+		}
+	}
+	return m, nil
+}
+
+// Len returns the number of different sources.
+func (m *Memory) Len() int { return len(m.targets) }
+
+// Find returns the translation of a text that is a source of the memory, up to white space.
+func (m *Memory) Find(text string) (target string, found bool) {
+	target, found = m.targets[words(text)]
+	return target, found
+}
+
+// words returns s with one space between its words.
+func words(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// recall sets the results of the texts that r.Memory has.
+func (t *Translator) recall(r *Request, results []Result) {
+	if r.Memory == nil || r.Decode.Sample || r.PhrasesOf != nil {
+		return
+	}
+	for i, s := range r.Texts {
+		if r.prefix(i) != "" {
+			continue
+		}
+		_, offset := t.textCode(s)
+		target, found := r.Memory.Find(s[offset:])
+		if !found {
+			continue
+		}
+		results[i] = Result{Translations: []Translation{{Text: target}}, InMemory: true}
+		if r.Certain != nil {
+			r.Certain(i, target)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package translate_test
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/text"
+	"tfm/text/markup"
+	"tfm/text/split"
+	"tfm/translate"
+)
+
+// memoryOf returns a memory of sources and their translations, separated by =.
+func memoryOf(t *testing.T, pairs ...string) *translate.Memory {
+	t.Helper()
+	m, err := translate.NewMemory(func(yield func(text.Pair, error) bool) {
+		for _, p := range pairs {
+			source, target, _ := strings.Cut(p, "=")
+			if !yield(text.Pair{Source: source, Target: target}, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Texts and sentences that the memory has get its translation, the others that of the model, with
+// the same bits as without a memory.
+func TestMemory(t *testing.T) {
+	tr := open(t, translate.Options{})
+	m := memoryOf(t, "the red dog.=first", " the  red dog. =LE CHIEN ", "the cat. the dog.=LES DEUX", "=x", "the black cat.= ")
+	if m.Len() != 2 {
+		t.Errorf("%d sources, want 2", m.Len())
+	}
+	texts := []string{"the red dog.", "the red dog", "the red\tdog. ", "the black cat.", "the cat. the dog.", "the black cat. the red dog.", "", "the big house."}
+	plain, err := tr.Do(context.Background(), translate.Request{Texts: texts, Split: &split.Options{}, SplitSeveral: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts [8]string
+	got, err := tr.Do(context.Background(), translate.Request{Texts: texts, Split: &split.Options{}, SplitSeveral: true, Memory: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"LE CHIEN", plain[1].Best(), "LE CHIEN", plain[3].Best(), "LES DEUX", plain[3].Best() + " LE CHIEN", "", plain[7].Best()}
+	inMemory := []bool{true, false, true, false, true, false, false, false}
+	for i := range texts {
+		if got[i].Best() != want[i] || got[i].InMemory != inMemory[i] {
+			t.Errorf("%q: %q, in the memory %v, want %q, %v", texts[i], got[i].Best(), got[i].InMemory, want[i], inMemory[i])
+		}
+		if !inMemory[i] && i != 5 && !reflect.DeepEqual(got[i], plain[i]) {
+			t.Errorf("%q: %+v, without a memory %+v", texts[i], got[i], plain[i])
+		}
+	}
+	// Both sentences, and parts of translations.
+	streamed := translate.Request{Texts: texts, Split: &split.Options{}, Memory: m, Certain: func(i int, part string) { parts[i] += part }, Decode: tr.DefaultOptions()}
+	streamed.Decode.Beam = 1
+	results, err := tr.Do(context.Background(), streamed)
+	for i := range results {
+		if err != nil || parts[i] != results[i].Best() {
+			t.Errorf("%q: parts %q, want %q, error %v", texts[i], parts[i], results[i].Best(), err)
+		}
+	}
+	both, err := tr.Do(context.Background(), translate.Request{Texts: []string{"the red dog. the red dog."}, Split: &split.Options{}, Memory: m})
+	if err != nil || both[0].Best() != "LE CHIEN LE CHIEN" || !both[0].InMemory {
+		t.Errorf("%+v, error %v", both, err)
+	}
+
+	// Prefixes, phrases and samples are of the model, and so are elements within a text.
+	sampled := tr.DefaultOptions()
+	sampled.Sample = true
+	for name, r := range map[string]translate.Request{
+		"prefix": {Prefix: "le"}, "phrases": {PhrasesOf: func(string) []string { return nil }}, "sample": {Decode: sampled},
+	} {
+		r.Texts, r.Memory = []string{"the red dog."}, m
+		results, err := tr.Do(context.Background(), r)
+		if err != nil || results[0].InMemory || results[0].Best() == "LE CHIEN" {
+			t.Errorf("%s: %+v, error %v", name, results, err)
+		}
+	}
+	marked, err := tr.Do(context.Background(), translate.Request{Texts: []string{"<p>the red dog.</p><p>the <b>red</b> dog.</p>"}, Memory: m, Markup: markup.ReadHTML})
+	if err != nil || !strings.HasPrefix(marked[0].Best(), "<p>LE CHIEN</p>") || strings.Count(marked[0].Best(), "LE CHIEN") != 1 {
+		t.Errorf("%+v, error %v", marked, err)
+	}
+	// Terms of a glossary and ranges to keep do not count.
+	g, err := translate.ReadGlossary(strings.NewReader("dog\tLOUP\n"), "g", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := func(_ int, s string) []text.Range { return []text.Range{{Start: 4, End: 7}} }
+	kept, err := tr.Do(context.Background(), translate.Request{Texts: []string{"the red dog.", "the big dog."}, Memory: m, Glossary: g, KeepOf: keep})
+	if err != nil || kept[0].Best() != "LE CHIEN" || !kept[0].InMemory || kept[1].InMemory || !slices.Equal(kept[0].Translations[0].Kept, nil) {
+		t.Errorf("%+v, error %v", kept, err)
+	}
+}
