@@ -61,6 +61,7 @@ const (
 	maxTMXDepth   = 100         // of nested elements
 	maxTMXUnit    = 4 * MaxLine // size of the variants of a unit
 	tmxVariantMin = 64          // size of one, beside its text
+	maxTMXTag     = 100         // of a language
 )
 
 // IsTMX reports whether the file at path begins as a translation memory.
@@ -204,6 +205,9 @@ func (t *tmxReader) endSegment() error {
 	if u.lang == "" {
 		return t.errorf("found a variant without xml:lang")
 	}
+	if len(u.lang) > maxTMXTag {
+		return t.errorf("found a language of %d bytes, expected a tag such as en-US", len(u.lang))
+	}
 	s := u.text.String()
 	if strings.ContainsAny(s, "\t\r\n") {
 		s = oneSpace.ReplaceAllString(s, " ")
@@ -253,7 +257,7 @@ func (t *tmxReader) findLanguages() error {
 	}
 	known := len(found)
 	for _, v := range t.unit.variants {
-		if has(v.lang) < 0 {
+		if len(found) <= 2 && has(v.lang) < 0 {
 			found = append(found, v.lang)
 		}
 	}

@@ -76,6 +76,7 @@ func TestTMX(t *testing.T) {
 		"not TMX":            {file: "<a>\t<b>\n<tmx >\tb\n", want: []string{"<a>\t<b>", "<tmx >\tb"}, oneSided: -1},
 		"long pair":          {file: tmx("en", unit("en", strings.Repeat("a ", MaxLine/4), "de", strings.Repeat("b ", MaxLine/4+1))), err: "found a pair longer than"},
 		"many variants":      {file: tmx("en", "<tu>"+strings.Repeat("<tuv xml:lang='en'><seg>a</seg></tuv>", maxTMXUnit/tmxVariantMin)+"</tu>"), err: "found a unit longer than"},
+		"long language":      {file: tmx("en", unit(strings.Repeat("x", 101), "a")), err: "found a language of 101 bytes"},
 		"deep":               {file: tmx("en", strings.Repeat("<a>", maxTMXDepth)), err: "nested deeper than"},
 		"third language":     {file: tmx("en", two+unit("fr", "a", "en", "b")), err: ":10: found text in fr beside en and de, expected two languages: choose them with -src-lang and -tgt-lang"},
 		"no language":        {file: tmx("en", "<tu><tuv><seg>a</seg></tuv></tu>"), err: ":5: found a variant without xml:lang"},

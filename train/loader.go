@@ -18,7 +18,7 @@ type loader struct {
 	pairs          int // pairs of an epoch
 	TooLong, Empty int // skipped pairs of an epoch
 	tokens         tokenCounts
-	fingerprint    string             // with a Stream at first the begin of what survey hashes
+	fingerprint    string             // with a Stream, before survey, Data.StreamFingerprint
 	newBuffer      func() model.Batch // returns a batch with memory for any batch
 	MaxSrc, MaxTgt int                // limits of the tokens in a batch, with EOS
 

@@ -64,6 +64,9 @@ func merge(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opt
 			return context.Cause(ctx)
 		}
 	}
+	if MergeDone(o, round) { // by another attempt, which perhaps has removed files of this round
+		return nil
+	}
 	if err := r.writeRound(o.OuterPath(round+1), append(outerMoments(optimizer), r.workerMoments()...)); err != nil {
 		return err
 	}
@@ -166,6 +169,9 @@ func (r *run) outerStep(optimizer *SGD) {
 // pruneRounds removes the files that neither the next round nor the end of the training needs,
 // except the initial weights, after a round was merged.
 func (r *run) pruneRounds(merged int) {
+	if MergeDone(r.o, merged+1) { // which knows of later weights that are the best
+		return
+	}
 	for round := range merged {
 		for worker := range r.o.Rounds.Workers {
 			os.Remove(r.o.WorkerPath(round+1, worker))

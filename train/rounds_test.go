@@ -247,6 +247,36 @@ func TestMergesAtOnce(t *testing.T) {
 	}
 }
 
+// An attempt at a merge that ends after later rounds removes none of their files.
+func TestLateMerge(t *testing.T) {
+	o := roundOptions(t, 2, 8)
+	o.Rounds.OuterLR, o.Keep, o.Average = 4, 1, 1 // too high, so that an early round is the best
+	begun(t, o)
+	merged, later, late := make(chan bool), make(chan bool), make(chan error)
+	for round := 1; round <= 8; round++ {
+		mustWork(t, o, nil, round, 0)
+		mustWork(t, o, nil, round, 1)
+		if round == 2 {
+			go func() {
+				late <- Merge(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, round, 0, func(e Event) {
+					if e.Kind == Merged {
+						close(merged)
+						<-later
+					}
+				})
+			}()
+			<-merged
+		}
+		mustMerge(t, o, round, 0)
+	}
+	before := outers(t, o)
+	close(later)
+	if err := <-late; err != nil || !slices.Equal(outers(t, o), before) {
+		t.Errorf("a late merge changes the files; error %v", err)
+	}
+	finished(t, o)
+}
+
 // A round without a worker is refused, or recorded, and can be repeated.
 func TestQuorum(t *testing.T) {
 	o := begun(t, roundOptions(t, 3, 4))

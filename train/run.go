@@ -16,8 +16,8 @@ type Data struct {
 	Train  *Pairs // training pairs in memory
 	Stream Stream // training pairs that are read in windows
 
-	// StreamFingerprint tells streams apart whose later epochs differ though their first ones are
-	// equal. A run is resumed with the same.
+	// StreamFingerprint identifies what the first epoch of a Stream does not show. A resumed run
+	// must have the same.
 	StreamFingerprint string
 
 	Valid *Pairs // validation pairs; nil: no validation

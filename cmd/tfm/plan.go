@@ -238,5 +238,8 @@ func (r *rounds) do(ctx context.Context, c *train.Checkpoint, part func(context.
 		defer ready.Close()
 		err = part(ctx, ready)
 	}
+	if errors.Is(err, train.ErrOtherPairs) || errors.Is(err, train.ErrOtherValidation) {
+		err = fmt.Errorf("%w: the contents of its files have changed: %s", err, corpusFlags(t.Flags().Values()))
+	}
 	return cli.MayRetry(cmp.Or(cli.Interruption(ctx), err))
 }

@@ -142,7 +142,11 @@ func (t *trainer) checkOutput() error {
 	if t.Dump {
 		return nil
 	}
-	if err := cli.CheckDistinct(t.Out, t.Src, t.Tgt, t.TSV, t.Mix, t.ValidSrc, t.ValidTgt, t.ValidTSV, t.ConfigFile, t.Vocab, t.Options.Init); err != nil {
+	inputs := []string{t.Src, t.Tgt, t.TSV, t.Mix, t.ValidSrc, t.ValidTgt, t.ValidTSV, t.ConfigFile, t.Vocab, t.Options.Init}
+	if t.mix != nil {
+		inputs = append(inputs, t.mix.Text("").Paths()...)
+	}
+	if err := cli.CheckDistinct(t.Out, inputs...); err != nil {
 		return err
 	}
 	dir := t.CheckpointDir()

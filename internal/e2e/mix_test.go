@@ -35,7 +35,7 @@ func TestMix(t *testing.T) {
 	model := func(name string) string { return filepath.Join(dir, name+".safetensors") }
 	o := mustRun(t, "", args("train", "-o", model("want"), "-steps", "40", "-threads", "1", "-shuffle-window", "50")...)
 	for _, want := range []string{
-		"training pairs:   1,547 from " + mix, "\n                  few: 60 pairs\n", "\nstage one:        60% all + 40% few, until 4 passes of few\n", "\nstage two:        10% all + 90% few\n", "\nfew: ", " drawn (",
+		"training pairs:   1,547 from " + mix, "\n                  few: 60 pairs\n", "\nstage one:        60% all + 40% few, until 4 passes of few\n", "\nstage two:        10% all + 90% few\n", "\nfew: ", " pairs read, ",
 	} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("standard error has no %q\n%s", want, o.stderr)

@@ -16,6 +16,8 @@ type Node struct {
 	Scalar  string // "" of a list, a mapping, and of null
 	List    []*Node
 	Entries []Entry // of a mapping, in order
+
+	keys map[string]bool // of Entries
 }
 
 // Entry is a key of a mapping with its value.
@@ -169,9 +171,13 @@ func (p *parser) entry(n *Node) error {
 	if !ok {
 		return p.errorf("found %q, expected a key and a colon", p.lines[0].text)
 	}
-	if n.Find(key) != nil {
+	if n.keys[key] {
 		return p.errorf("found %s twice", key)
 	}
+	if n.keys == nil {
+		n.keys = map[string]bool{}
+	}
+	n.keys[key] = true
 	l := p.next()
 	value, err := p.content(rest, l.number, l.indent, true)
 	n.Entries = append(n.Entries, Entry{key, value})
@@ -214,32 +220,46 @@ func (p *parser) value(text string, n *Node) (*Node, error) {
 		}
 		n.List = []*Node{}
 		for rest := strings.TrimSpace(inner); rest != ""; {
-			var item string
-			var err error
-			if item, rest, err = cutScalar(rest, ","); err != nil {
+			item, after, err := cutItem(rest, ",")
+			if err != nil {
 				return nil, n.Errorf(p.name, "%w", err)
 			}
 			n.List = append(n.List, &Node{Line: n.Line, Scalar: item})
-			rest = strings.TrimSpace(strings.TrimPrefix(rest, ","))
+			rest = strings.TrimSpace(strings.TrimPrefix(after, ","))
 		}
 		return n, nil
-	case '{', '|', '>', '&', '!', '%', '@', '`':
-		return nil, n.Errorf(p.name, "found %q, expected text on one line, quoted if it begins with %c", text, text[0])
 	}
-	scalar, rest, err := cutScalar(text, "")
-	if err == nil && rest != "" {
-		err = fmt.Errorf("found %q after a quoted text", rest)
-	}
-	if err != nil {
+	var err error
+	if n.Scalar, _, err = cutItem(text, ""); err != nil {
 		return nil, n.Errorf(p.name, "%w", err)
 	}
-	n.Scalar = scalar
 	return n, nil
 }
 
+// cutItem returns the scalar that text begins with, and the rest, which begins with a character of
+// ends.
+func cutItem(text, ends string) (scalar, rest string, err error) {
+	if strings.IndexByte(reserved, text[0]) >= 0 || strings.HasPrefix(text, "? ") {
+		return "", "", fmt.Errorf("found %q, expected text on one line, quoted if it begins with %c", text, text[0])
+	}
+	quoted := text[0] == '"' || text[0] == '\''
+	scalar, rest, err = cutScalar(text, ends)
+	switch {
+	case err != nil:
+	case rest != "" && strings.IndexByte(ends, rest[0]) < 0:
+		err = fmt.Errorf("found %q after a quoted text", rest)
+	case !quoted && (scalar == "" && ends != "" || strings.Contains(scalar+" ", ": ")):
+		err = fmt.Errorf("found %q, expected text, quoted if it has a colon and a space", text)
+	}
+	return scalar, rest, err
+}
+
+// reserved are the characters that begin other kinds of values.
+const reserved = "[]{}*&!|>%@`,"
+
 // cutKey returns the key that a line begins with, and the rest after its colon.
 func cutKey(text string) (key, rest string, ok bool) {
-	if text == "" || strings.IndexByte("[{*&|>!%@`", text[0]) >= 0 {
+	if text == "" || strings.IndexByte(reserved, text[0]) >= 0 || strings.HasPrefix(text, "? ") {
 		return "", "", false
 	}
 	key, rest, err := cutScalar(text, ":")

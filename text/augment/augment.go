@@ -1,5 +1,5 @@
 // Package augment changes sentence pairs at random, so that a model learns what its corpus lacks:
-// capitals, missing full stops, typing errors, several sentences together, and signs to be copied.
+// capitals, missing full stops, typing errors, several sentences together, and tokens to copy.
 // Names and settings of the modifiers are those of OpusTrainer (Bogoychev et al., 2023,
 // "OpusCleaner and OpusTrainer"); Copy is its Tags without terminology.
 //
@@ -53,6 +53,11 @@ var kinds = map[string]kind{
 	"Copy":           {change: copied, numbers: wordLengths},
 }
 
+// String returns name, probability and settings.
+func (m Modifier) String() string {
+	return fmt.Sprintf("%s %v %v %q", m.Name, m.Probability, m.numbers, m.template)
+}
+
 // Names returns the names of the modifiers.
 func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
 
@@ -79,15 +84,19 @@ func New(name string, probability float64, settings map[string]string) (Modifier
 		if _, ok := k.numbers[key]; !ok {
 			return m, fmt.Errorf("found the setting %s of %s, expected %s", key, name, k.settings())
 		}
+		limit := 1000.0
+		if name == "Typos" { // probabilities
+			limit = 1
+		}
 		x, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(x >= 0 && x <= 1000) {
-			return m, fmt.Errorf("found %s: %q, expected a number from 0 to 1000", key, value)
+		if err != nil || !(x >= 0 && x <= limit) {
+			return m, fmt.Errorf("found %s: %q, expected a number from 0 to %v", key, value, limit)
 		}
 		m.numbers[key] = x
 	}
-	for key, most := range m.numbers {
-		if least := strings.Replace(key, "max_", "min_", 1); least != key && m.numbers[least] > most {
-			return m, fmt.Errorf("found %s: %v, expected at most %s, %v", least, m.numbers[least], key, most)
+	for _, key := range slices.Sorted(maps.Keys(m.numbers)) {
+		if least := strings.Replace(key, "max_", "min_", 1); least != key && m.numbers[least] > m.numbers[key] {
+			return m, fmt.Errorf("found %s: %v, expected at most %s, %v", least, m.numbers[least], key, m.numbers[key])
 		}
 	}
 	return m, nil
@@ -112,9 +121,9 @@ func (m *Modifier) between(r *rand.Rand, name string) int {
 	return least + r.IntN(max(1, int(m.numbers["max_"+name])-least+1))
 }
 
-// Apply applies the modifiers in order to p, each with its probability, and calls emit with the
-// result, and with further pairs of Noise. next returns a further pair for Merge, or false. The
-// draws are those of r. p and what next returns need to be valid only until the next call of next.
+// Apply applies the modifiers in order to p, each with its probability, and calls emit for each
+// resulting pair. next returns a further pair for Merge, or false. The draws are those of r. The
+// strings of p and of next need to be valid only until the next call of next.
 func Apply(list []Modifier, r *rand.Rand, p text.Pair, next func() (text.Pair, bool), emit func(text.Pair)) {
 	for i := range list {
 		m := &list[i]
@@ -133,6 +142,11 @@ func Apply(list []Modifier, r *rand.Rand, p text.Pair, next func() (text.Pair, b
 				further, ok := next()
 				if !ok {
 					break
+				}
+				for k := range list[:i] {
+					if earlier := &list[k]; earlier.kind.change != nil && r.Float64() < earlier.Probability {
+						earlier.kind.change(earlier, r, &further)
+					}
 				}
 				p.Source, p.Target = join(p.Source, further.Source), join(p.Target, further.Target)
 			}

@@ -59,8 +59,16 @@ func TestModifiers(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.m.Name, got, c.want)
 		}
 	}
-	if got := apply(1, []Modifier{mustNew(t, "RemoveEndPunct", 1)}, text.Pair{Source: "what ?", Target: "was"}, text.Pair{Source: ".", Target: "."}, text.Pair{Source: "你好。", Target: "Hi!"}); !slices.Equal(got, []string{"what ?\twas", ".\t.", "你好\tHi"}) {
+	if got := apply(1, []Modifier{mustNew(t, "RemoveEndPunct", 1)}, text.Pair{Source: "what ?", Target: "was "}, text.Pair{Source: ".", Target: "."}, text.Pair{Source: "你好。", Target: "Hi!"}); !slices.Equal(got, []string{"what ?\twas ", ".\t.", "你好\tHi"}) {
 		t.Errorf("punctuation: %q", got)
+	}
+}
+
+// The description is the same in every process, because it is a part of fingerprints.
+func TestString(t *testing.T) {
+	m := mustNew(t, "Prefix", 0.25, "template=[{trg}]")
+	if got, want := m.String(), `Prefix 0.25 map[max_words:5 min_words:2] "[{trg}]"`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
@@ -71,6 +79,12 @@ func TestMerge(t *testing.T) {
 	}
 	got := apply(1, []Modifier{mustNew(t, "Merge", 1, "min_lines=3", "max_lines=3")}, pairs...)
 	if want := []string{"a0. a1. a2.\t第0。第1。第2。", "a3. a4. a5.\t第3。第4。第5。", "a6.\t第6。"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	// Those before it change all sentences, those after it the whole.
+	list := []Modifier{mustNew(t, "UpperCase", 1), mustNew(t, "Merge", 1, "min_lines=3", "max_lines=3"), mustNew(t, "RemoveEndPunct", 1)}
+	got = apply(1, list, text.Pair{Source: "a.", Target: "b."}, text.Pair{Source: "c.", Target: "d."}, text.Pair{Source: "e.", Target: "f."})
+	if want := "A. C. E\tB. D. F"; len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -175,6 +189,7 @@ func TestNewErrors(t *testing.T) {
 		{"Typos", 1.5, "", "", "found the probability 1.5"},
 		{"Typos", 0.1, "swap", "1", "found the setting swap of Typos, expected one of char_swap,"},
 		{"UpperCase", 0.1, "x", "1", "found the setting x of UpperCase, expected none"},
+		{"Typos", 0.1, "char_swap", "5", "found char_swap: \"5\", expected a number from 0 to 1"},
 		{"Merge", 0.1, "min_lines", "x", "found min_lines: \"x\", expected a number"},
 		{"Merge", 0.1, "min_lines", "5", "found min_lines: 5, expected at most max_lines, 4"},
 	} {

@@ -23,10 +23,12 @@ func titleCase(_ *Modifier, _ *rand.Rand, p *text.Pair) {
 func title(s string) string {
 	first := true
 	return strings.Map(func(r rune) rune {
-		if first && unicode.IsLetter(r) {
-			r = unicode.ToTitle(r)
+		switch {
+		case unicode.IsSpace(r):
+			first = true
+		case first && unicode.IsLetter(r):
+			r, first = unicode.ToTitle(r), false
 		}
-		first = unicode.IsSpace(r)
 		return r
 	}, s)
 }
@@ -34,14 +36,23 @@ func title(s string) string {
 // removeEndPunctuation removes the punctuation that ends the sentences, if both have one and a
 // word.
 func removeEndPunctuation(_ *Modifier, _ *rand.Rand, p *text.Pair) {
-	src, tgt := strings.TrimRight(p.Source, endPunctuation), strings.TrimRight(p.Target, endPunctuation)
-	if len(src) < len(p.Source) && len(tgt) < len(p.Target) && src != "" && tgt != "" {
+	src, srcEnds := cutEnd(p.Source)
+	tgt, tgtEnds := cutEnd(p.Target)
+	if srcEnds && tgtEnds {
 		p.Source, p.Target = src, tgt
 	}
 }
 
-// endPunctuation ends sentences, in all scripts that the splitter of sentences knows, and spaces.
-const endPunctuation = " .!?…。！？؟۔।॥։።؛"
+// cutEnd returns s without the punctuation at its end, and whether it has both punctuation and
+// other text.
+func cutEnd(s string) (rest string, ends bool) {
+	s = strings.TrimRight(s, " ")
+	without := strings.TrimRight(s, endPunctuation)
+	return strings.TrimRight(without, " "), len(without) < len(s) && strings.TrimSpace(without) != ""
+}
+
+// endPunctuation ends sentences.
+const endPunctuation = ".!?…。！？؟۔।॥։።؛"
 
 // prefix writes some consecutive words of the target before the source, by the template, so that a
 // model learns to have them in its translation.

@@ -14,9 +14,9 @@ import (
 // one of them. Each occurs once in a text at most.
 var typoClasses = map[string]float64{
 	"char_swap":     0.1, // two letters exchanged
-	"extra_char":    0.1, // that of a neighbouring key more
+	"extra_char":    0.1, // a neighbouring key inserted
 	"missing_char":  0.1,
-	"nearby_char":   0.1, // that of a neighbouring key instead
+	"nearby_char":   0.1, // a neighbouring key instead
 	"random_space":  0.1, // within a word
 	"repeated_char": 0.1,
 	"similar_char":  0.1, // one that looks like it instead

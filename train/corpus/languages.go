@@ -14,27 +14,27 @@ import (
 // tokens of each. nil is those of a corpus without.
 type targetCodes map[string][]int32
 
-// add adds the code of a pair of the text named name. known are the languages of a model that is
-// trained further, or "". It ignores pairs of a corpus without codes.
-func (c targetCodes) add(name string, p text.Pair, known model.Languages) error {
+// add adds the code of a pair of a text. known are the languages of a model that is trained
+// further, or "". It ignores pairs of a corpus without codes.
+func (c targetCodes) add(t *Text, p text.Pair, known model.Languages) error {
 	if c == nil {
 		return nil
 	}
 	code, _, found := model.CutLanguage(p.Source)
 	if !found {
-		return fmt.Errorf("%s: line %d: found a source without a language, expected >>id<< at its begin, such as >>fra<<, as -tag says", name, p.Line)
+		return fmt.Errorf("%s: %s: found a source without a language, expected >>id<< at its begin, such as >>fra<<, as -tag says", t.Name, t.Place(p.Line))
 	}
 	if _, ok := c[code]; ok {
 		return nil
 	}
 	if strings.ContainsAny(code, "=,") {
-		return fmt.Errorf("%s: line %d: found language %q, expected a code without = and a comma", name, p.Line, code)
+		return fmt.Errorf("%s: %s: found language %q, expected a code without = and a comma", t.Name, t.Place(p.Line), code)
 	}
 	var ids []int32
 	if known != "" {
 		language, err := known.Find("language", code)
 		if err != nil {
-			return fmt.Errorf("%s: line %d: %w, those of the model", name, p.Line, err)
+			return fmt.Errorf("%s: %s: %w, those of the model", t.Name, t.Place(p.Line), err)
 		}
 		ids = language.IDs
 	}

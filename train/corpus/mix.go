@@ -30,9 +30,9 @@ type Source struct {
 // Stage is a part of a training with a Mix.
 type Stage struct {
 	Name      string
-	Shares    []float64          // of the sources, 3 and 1 for 0.75 and 0.25; nil: their pairs
+	Shares    []float64          // relative weights of the sources; nil: their numbers of pairs
 	Until     int                // the source that ends the stage
-	Passes    float64            // of it in the stage; +Inf is endless
+	Passes    float64            // of it in the stage; of the last stage they do not count
 	Modifiers []augment.Modifier // of the pairs, in order
 }
 
@@ -47,41 +47,39 @@ func (m Mix) Tagged() bool {
 	})
 }
 
-// prefix returns what precedes each source sentence.
-func (s Source) prefix() string {
-	if s.Tag == "" {
-		return ""
+// tagged returns a sentence with the tag before it. A blank one stays blank, so that it is skipped.
+func (s Source) tagged(sentence string) string {
+	if s.Tag == "" || text.IsBlank(sentence) {
+		return sentence
 	}
-	return s.Tag + " "
+	return s.Tag + " " + sentence
 }
 
-// schedule tells how many pairs of each source are among the first pairs of a training.
+// schedule computes how many of the first pairs of a training come from each source.
 type schedule struct {
-	stages []Stage
-	sizes  []int   // pairs of the sources, with those that are held out
+	stages []Stage // with shares whose sum is 1
 	from   []int   // pairs of the training before each stage
 	before [][]int // pairs of each source before each stage
 }
 
+// maxPairs is the limit of the pairs of a schedule: larger numbers are no exact float64.
+const maxPairs = 1 << 53
+
 // newSchedule returns the schedule of stages. sizes are the pairs of the sources, heldOut how many
-// of them are held out, which are passed over: a source is drawn the more often.
+// of them are held out. These are skipped, so the share of the source is raised to compensate.
 func newSchedule(stages []Stage, sizes, heldOut []int) (*schedule, error) {
-	s := &schedule{stages: slices.Clone(stages), sizes: sizes, from: []int{0}, before: [][]int{make([]int, len(sizes))}}
+	s := &schedule{stages: slices.Clone(stages), from: []int{0}, before: [][]int{make([]int, len(sizes))}}
 	for n := range s.stages {
 		stage := &s.stages[n]
 		sum, shares := 0.0, stage.Shares
 		stage.Shares = make([]float64, len(sizes))
 		for i, size := range sizes {
-			if stage.Shares[i] = float64(size); shares != nil {
-				stage.Shares[i] = shares[i]
+			share := float64(size)
+			if shares != nil {
+				share = shares[i]
 			}
-		}
-		for i := range stage.Shares {
-			if stage.Shares[i] > 0 && sizes[i] == heldOut[i] {
-				return nil, fmt.Errorf("corpus: all %d pairs of a source are held out", sizes[i])
-			}
-			if stage.Shares[i] > 0 {
-				stage.Shares[i] *= float64(sizes[i]) / float64(sizes[i]-heldOut[i])
+			if used := size - heldOut[i]; used > 0 {
+				stage.Shares[i] = float64(share * float64(size) / float64(used))
 			}
 			sum += stage.Shares[i]
 		}
@@ -91,23 +89,20 @@ func newSchedule(stages []Stage, sizes, heldOut []int) (*schedule, error) {
 		if n == len(s.stages)-1 {
 			break
 		}
-		pairs := int(math.Ceil(stage.Passes * float64(sizes[stage.Until]) / stage.Shares[stage.Until]))
-		s.before = append(s.before, s.drawn(s.from[n]+pairs))
-		s.from = append(s.from, s.from[n]+pairs)
+		pairs := math.Ceil(stage.Passes * float64(sizes[stage.Until]) / stage.Shares[stage.Until])
+		if !(pairs < maxPairs-float64(s.from[n])) {
+			return nil, fmt.Errorf("corpus: %v passes of %d pairs with a share of %v never end the stage %s", stage.Passes, sizes[stage.Until], stage.Shares[stage.Until], stage.Name)
+		}
+		s.before = append(s.before, s.drawn(s.from[n]+int(pairs)))
+		s.from = append(s.from, s.from[n]+int(pairs))
 	}
 	return s, nil
-}
-
-// epoch returns the number of pairs in an epoch: a pass of the source that ends the first stage.
-func (s *schedule) epoch() int {
-	first := s.stages[0]
-	return max(1, int(float64(s.sizes[first.Until])/first.Shares[first.Until]))
 }
 
 // count returns how many of the first x pairs of the training are of a source, where x is in a
 // stage, or at its end.
 func (s *schedule) count(stage, source, x int) int {
-	return s.before[stage][source] + int(s.stages[stage].Shares[source]*float64(x-s.from[stage]))
+	return s.before[stage][source] + int(float64(s.stages[stage].Shares[source]*float64(x-s.from[stage])))
 }
 
 // drawn returns how many of the first x pairs of the training are of each source.
@@ -116,15 +111,14 @@ func (s *schedule) drawn(x int) []int {
 	for stage > 0 && s.from[stage] > x {
 		stage--
 	}
-	counts := make([]int, len(s.sizes))
+	counts := make([]int, len(s.before[0]))
 	for i := range counts {
 		counts[i] = s.count(stage, i, x)
 	}
 	return counts
 }
 
-// split calls do with each stage that has pairs x to y-1 of the training, and the part of these in
-// it.
+// split calls do once for each stage that overlaps [x, y), with the overlap.
 func (s *schedule) split(x, y int, do func(stage, x, y int) error) error {
 	for n := range s.stages {
 		end := y

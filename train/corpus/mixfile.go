@@ -61,9 +61,10 @@ func ReadMix(path string) (*Mix, error) {
 
 // mixFile is the file of a mix.
 type mixFile struct {
-	name string
-	root *yaml.Node
-	mix  Mix
+	name      string
+	root      *yaml.Node
+	mix       Mix
+	modifiers int // that were read
 }
 
 func (m *mixFile) read() error {
@@ -88,7 +89,7 @@ func (m *mixFile) read() error {
 		m.mix.Stages = []Stage{{Passes: math.Inf(1), Modifiers: modifiers}}
 		stages = &yaml.Node{}
 	} else if len(stages.List) == 0 {
-		return stages.Errorf(m.name, "found no stage, expected a list of their names")
+		return stages.Errorf(m.name, "found no list under stages, expected their names")
 	}
 	for _, name := range stages.List {
 		node := m.root.Find(name.Scalar)
@@ -100,6 +101,11 @@ func (m *mixFile) read() error {
 			return err
 		}
 	}
+	for i, s := range m.mix.Stages {
+		if i < len(m.mix.Stages)-1 && math.IsInf(s.Passes, 1) {
+			return m.root.Find(s.Name).Errorf(m.name, "the stage %s never ends, and %s comes after it: expected a number of passes", s.Name, m.mix.Stages[i+1].Name)
+		}
+	}
 	for _, e := range m.root.Entries {
 		if !slices.Contains(known, e.Key) && !m.isStage(e.Value) {
 			return e.Value.Errorf(m.name, "found %s, expected datasets, stages, their mixes, or modifiers", e.Key)
@@ -109,7 +115,12 @@ func (m *mixFile) read() error {
 }
 
 // isStage reports whether a node looks like the mix of a stage that is not used.
-func (m *mixFile) isStage(n *yaml.Node) bool { return len(n.List) > 0 || n.Find("mix") != nil }
+func (m *mixFile) isStage(n *yaml.Node) bool {
+	if mix := n.Find("mix"); mix != nil {
+		n = mix
+	}
+	return slices.ContainsFunc(n.List, func(l *yaml.Node) bool { return strings.HasPrefix(l.Scalar, "until ") })
+}
 
 // readSource adds a dataset.
 func (m *mixFile) readSource(e yaml.Entry) error {
@@ -171,6 +182,9 @@ func (m *mixFile) readStage(name string, n *yaml.Node, modifiers []augment.Modif
 		}
 	}
 	for _, l := range lines.List {
+		if !l.IsScalar() {
+			return l.Errorf(m.name, "found a list or a mapping, expected a dataset and its share, such as: general 0.8")
+		}
 		words := strings.Fields(l.Scalar)
 		until := len(words) == 3 && words[0] == "until"
 		if until {
@@ -186,8 +200,8 @@ func (m *mixFile) readStage(name string, n *yaml.Node, modifiers []augment.Modif
 			return l.Errorf(m.name, "found the dataset %q, expected one of those under datasets", words[0])
 		case until && (err != nil || !(number > 0)):
 			return l.Errorf(m.name, "found %q, expected a number of passes above 0, or inf", words[1])
-		case !until && (err != nil || !(number >= 0 && number <= 1e6)):
-			return l.Errorf(m.name, "found the share %q, expected a number from 0", words[1])
+		case !until && (err != nil || number != 0 && !(number >= 1e-6 && number <= 1e6)):
+			return l.Errorf(m.name, "found the share %q, expected 0 or a number from 1e-6 to 1e6", words[1])
 		case until && stage.Until >= 0, !until && stage.Shares[source] > 0:
 			return l.Errorf(m.name, "found %q a second time in the stage %s", l.Scalar, name)
 		case until:
@@ -203,6 +217,9 @@ func (m *mixFile) readStage(name string, n *yaml.Node, modifiers []augment.Modif
 	return nil
 }
 
+// maxModifiers bounds lists that aliases repeat.
+const maxModifiers = 1000
+
 // readModifiers reads a list of modifiers and of such lists.
 func (m *mixFile) readModifiers(n *yaml.Node) (list []augment.Modifier, err error) {
 	if n == nil {
@@ -212,6 +229,9 @@ func (m *mixFile) readModifiers(n *yaml.Node) (list []augment.Modifier, err erro
 		return nil, n.Errorf(m.name, "found modifiers that are no list, expected lines such as: - UpperCase: 0.05")
 	}
 	for _, item := range n.List {
+		if m.modifiers++; m.modifiers > maxModifiers {
+			return nil, item.Errorf(m.name, "found more than %d modifiers", maxModifiers)
+		}
 		if item.List != nil {
 			inner, err := m.readModifiers(item)
 			if err != nil {
@@ -224,6 +244,9 @@ func (m *mixFile) readModifiers(n *yaml.Node) (list []augment.Modifier, err erro
 			return nil, item.Errorf(m.name, "found the modifier %q, expected a colon and a probability after it", item.Scalar)
 		}
 		first, settings := item.Entries[0], map[string]string{}
+		if !first.Value.IsScalar() || first.Value.Scalar == "" {
+			return nil, item.Errorf(m.name, "found %s without a probability, expected one after its colon", first.Key)
+		}
 		for _, e := range item.Entries[1:] {
 			settings[e.Key] = e.Value.Scalar
 		}

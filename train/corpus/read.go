@@ -95,8 +95,8 @@ func (s *Survey) Read(ctx context.Context, o train.Options) (*Corpus, error) {
 	return r.out, nil
 }
 
-// Drawn returns how many pairs of each source of a Mix a training has drawn before a position, up
-// to the end of its window; nil for other texts.
+// Drawn returns how many pairs of each source of a stream a training has read before a position, up
+// to the end of its window; nil for pairs in memory.
 func (c *Corpus) Drawn(at train.Position) []int {
 	s, ok := c.Stream.(*stream)
 	if !ok {
@@ -222,7 +222,7 @@ func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 		}
 		c.Stream, c.Windows, c.WindowPairs = s, s.windows, s.start(0, 1)
 		if r.Train.stages != nil {
-			c.StreamFingerprint = fmt.Sprint(r.sum, s.schedule)
+			c.StreamFingerprint = fmt.Sprint(r.sum, r.Train.counts, s.schedule)
 		}
 		return nil
 	}

@@ -15,9 +15,8 @@ import (
 // training.
 type source struct {
 	Source
-	prefix string
-	first  int // index of its first pair in the corpus
-	pairs  int // of the files, held-out pairs included
+	first int // index of its first pair in the corpus
+	pairs int // of the files, held-out pairs included
 
 	reader *text.PairReader
 	at     int          // index of the pair that reader returns next
@@ -34,8 +33,8 @@ const (
 )
 
 func newSource(of Source, first, pairs int) *source {
-	s := &source{Source: of, prefix: of.prefix(), first: first, pairs: pairs}
-	s.Files.OneSided = nil // which the stream would write while others read it
+	s := &source{Source: of, first: first, pairs: pairs}
+	s.Files.OneSided = nil // because the stream would race with its readers
 	s.hash[1].SetSeed(s.hash[0].Seed())
 	return s
 }
@@ -53,8 +52,8 @@ func (s *source) read(i int) (text.Pair, error) {
 	return s.next()
 }
 
-// seek moves the reader to the last place before pair i, unless it is between them. The first place
-// opens the files again.
+// seek moves the reader to the last place before pair i, unless it is already between that place
+// and i. A new pass opens the files again.
 func (s *source) seek(i int) error {
 	if err := s.checkEnd(); err != nil {
 		return err
@@ -65,15 +64,17 @@ func (s *source) seek(i int) error {
 	}
 	s.hash[0].Reset()
 	s.hash[1].Reset()
-	if place > 0 && s.reader != nil {
-		s.at = place * placeEvery
+	if s.reader == nil || place <= 0 {
+		s.close()
+		var err error
+		if s.reader, err = s.Files.Open(); err != nil {
+			return err
+		}
+	}
+	if s.at = max(place, 0) * placeEvery; s.at > 0 {
 		return s.reader.Seek(s.places[place])
 	}
-	s.close()
-	var err error
-	s.reader, err = s.Files.Open()
-	s.at = 0
-	return err
+	return nil
 }
 
 // next reads the next pair and compares the checksums of a block that is complete.

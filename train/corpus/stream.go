@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"tfm/internal/format"
 	"tfm/model"
 	"tfm/text"
 	"tfm/text/augment"
@@ -20,7 +21,7 @@ type stream struct {
 	vocab    vocab.Tokenizers
 	codes    targetCodes
 	heldOut  map[int]bool // pairs that are held out, by their index in the corpus
-	pairs    int          // of an epoch, held-out pairs included
+	pairs    int          // of all sources, and so of an epoch; held-out pairs included
 	windows  int
 	dropout  float64 // BPE-dropout
 	seed     uint64
@@ -47,8 +48,12 @@ func newStream(t *Text, tokenizers vocab.Tokenizers, c targetCodes, heldOut map[
 				heldOutOf[i]++
 			}
 		}
+		if heldOutOf[i] == t.counts[i] {
+			return nil, fmt.Errorf("%s: all %s of %s are held out: give -valid-src and -valid-tgt", t.Name, format.Count(t.counts[i], "pair"), of.Name)
+		}
 		first += t.counts[i]
 	}
+	s.pairs = first
 	stages := t.stages
 	if stages == nil {
 		stages = []Stage{{Shares: []float64{1}}}
@@ -57,7 +62,6 @@ func newStream(t *Text, tokenizers vocab.Tokenizers, c targetCodes, heldOut map[
 	if s.schedule, err = newSchedule(stages, t.counts, heldOutOf); err != nil {
 		return nil, err
 	}
-	s.pairs = s.schedule.epoch()
 	if o.ShuffleWindow > 0 {
 		s.windows = max(1, (s.pairs+o.ShuffleWindow-1)/o.ShuffleWindow)
 	}
@@ -96,6 +100,8 @@ type sourceReader struct {
 	at, end int // the next pair and the end, counted through all passes
 	pass    int // of the last pair
 	index   int // of the last pair in the corpus
+	last    text.Pair
+	again   bool // next returns the last pair again
 	err     error
 }
 
@@ -109,13 +115,9 @@ func (r *sourceReader) read(ctx context.Context, modifiers []augment.Modifier) e
 		if !ok {
 			break
 		}
-		if r.dropout > 0 {
-			// Each pair of each pass has its own random stream. Package train uses those
-			// of small numbers and from 2^63.
-			r.random.Seed(r.seed, 1<<62|uint64(r.pass)<<40|uint64(r.index))
-		}
-		if len(modifiers) == 0 {
-			r.add(r.source.prefix+p.Source, p.Target)
+		r.random.Seed(r.seed, r.draws(1<<62))
+		if len(modifiers) == 0 || text.IsBlank(p.Source) || text.IsBlank(p.Target) {
+			r.add(r.source.tagged(p.Source), p.Target)
 		} else {
 			r.modify(p, modifiers)
 		}
@@ -129,23 +131,33 @@ func (r *sourceReader) read(ctx context.Context, modifiers []augment.Modifier) e
 	return r.err
 }
 
+// draws returns the random stream of the last pair in its pass: one from first, a power of 2, to
+// below its double. Package train uses those of small numbers and from 2^63.
+func (r *sourceReader) draws(first uint64) uint64 {
+	return first | (uint64(r.pass)<<40|uint64(r.index))&(first-1)
+}
+
 // next returns the next pair that is not held out, or false at the end or after an error.
 func (r *sourceReader) next() (p text.Pair, ok bool) {
+	if r.again {
+		r.again = false
+		return r.last, true
+	}
 	for r.err == nil && r.at < r.end {
 		i := r.at % r.source.pairs
 		r.pass, r.index = r.at/r.source.pairs, r.source.first+i
 		r.at++
-		if p, r.err = r.source.read(i); r.err == nil && !r.heldOut[r.index] {
-			return p, true
+		if r.last, r.err = r.source.read(i); r.err == nil && !r.heldOut[r.index] {
+			return r.last, true
 		}
 	}
 	return text.Pair{}, false
 }
 
-// modify adds what modifiers make of a pair. They do not change the tag before the source, nor join
-// sentences with different ones.
+// modify adds what modifiers make of a pair. They do not change the tag before the source. A blank
+// sentence, or another tag, ends the sentences that are joined.
 func (r *sourceReader) modify(p text.Pair, modifiers []augment.Modifier) {
-	r.changes.Seed(r.seed, 1<<61|uint64(r.pass)<<40|uint64(r.index))
+	r.changes.Seed(r.seed, r.draws(1<<61))
 	tag, rest := r.cutTag(p.Source)
 	tag, p.Source = strings.Clone(tag), rest
 	further := func() (text.Pair, bool) {
@@ -154,20 +166,19 @@ func (r *sourceReader) modify(p text.Pair, modifiers []augment.Modifier) {
 			return p, false
 		}
 		other, rest := r.cutTag(p.Source)
-		if other != tag {
-			r.add(other+rest, p.Target)
+		if r.again = other != tag || text.IsBlank(rest) || text.IsBlank(p.Target); r.again {
 			return p, false
 		}
 		p.Source = rest
 		return p, true
 	}
-	augment.Apply(modifiers, rand.New(&r.changes), p, further, func(p text.Pair) { r.add(tag+p.Source, p.Target) })
+	augment.Apply(modifiers, rand.New(&r.changes), p, further, func(p text.Pair) { r.add(r.source.tagged(tag+p.Source), p.Target) })
 }
 
-// cutTag returns what precedes a source sentence of the files, and the sentence.
+// cutTag returns the language that a source sentence of the files begins with, and the rest.
 func (r *sourceReader) cutTag(source string) (tag, rest string) {
-	if r.codes == nil || r.source.prefix != "" {
-		return r.source.prefix, source
+	if r.codes == nil || r.source.Tag != "" {
+		return "", source
 	}
 	_, rest, _ = model.CutLanguage(source)
 	return source[:len(source)-len(rest)], rest

@@ -3,6 +3,7 @@ package corpus
 import (
 	"context"
 
+	"tfm/internal/hash"
 	"tfm/text"
 	"tfm/text/clean"
 	"tfm/text/vocab"
@@ -18,7 +19,7 @@ type Survey struct {
 	// Validation is nil without Options.Valid.
 	Validation *Validation
 
-	sum     uint64               // of the hashes of the training pairs
+	sum     uint64               // hash of the training pairs, in order
 	codes   targetCodes          // of Options.Tagged
 	words   *vocab.Trainer       // nil for given tokenizers and after Read
 	heldOut *clean.ValidationSet // nil with Options.Valid
@@ -48,7 +49,7 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 	if c.Valid != nil {
 		err := text.Each(ctx, c.Valid.pairs, func(p text.Pair) error {
 			overlap.addValid(valid.add(p))
-			return s.codes.add(c.Valid.Name, p, c.Languages)
+			return s.codes.add(c.Valid, p, c.Languages)
 		})
 		if err != nil {
 			return nil, err
@@ -62,7 +63,7 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 	}
 	err := text.Each(ctx, c.Train.pairs, func(p text.Pair) error {
 		h := training.add(p)
-		s.sum += h.pair
+		s.sum = hash.Mix(s.sum ^ h.pair)
 		overlap.addTrain(h)
 		if s.words != nil {
 			s.words.Add(p)
@@ -71,7 +72,7 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 			s.heldOut.Draw(p)
 		}
 		s.progress(Reading, training.Pairs)
-		return s.codes.add(c.Train.Name, p, c.Languages)
+		return s.codes.add(c.Train, p, c.Languages)
 	})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"tfm/internal/format"
 	"tfm/text"
 )
 
@@ -41,28 +42,39 @@ func newText(name string, stages []Stage, parts ...Source) *Text {
 // read implements Text.pairs for files. The pairs of a mix have the numbers of all together.
 func (t *Text) read(yield func(text.Pair, error) bool) {
 	before := 0
+	clear(t.counts)
 	for i, s := range t.parts {
-		n, tag := 0, s.prefix()
 		for p, err := range s.Files.Views() {
 			if err == nil {
-				n++
+				t.counts[i]++
 				p.Line += before
-			}
-			if tag != "" {
-				p.Source = tag + p.Source
+				p.Source = s.tagged(p.Source)
 			}
 			if !yield(p, err) || err != nil {
 				return
 			}
 		}
-		t.counts[i] = n
-		before += n
+		before += t.counts[i]
 	}
 }
 
+// Place describes the place of pair n, from 1, of the pairs that have been read: its line, and the
+// file of a Mix.
+func (t *Text) Place(n int) string {
+	for i, s := range t.parts {
+		if n <= t.counts[i] && t.stages != nil {
+			return fmt.Sprintf("line %s of %s", format.Thousands(n), s.Files.Source)
+		}
+		if t.stages != nil {
+			n -= t.counts[i]
+		}
+	}
+	return "line " + format.Thousands(n)
+}
+
 // In returns the text with the languages of its sides, BCP 47 tags, which choose among those of
-// a translation memory that does not name its own, or tell its sides apart if they are only likely.
-// "" is found.
+// a translation memory, unless a source names its own. If likely, they only decide which side is
+// the source. "" is found.
 func (t *Text) In(srcLang, tgtLang string, likely bool) *Text {
 	if t == nil {
 		return nil

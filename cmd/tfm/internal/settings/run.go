@@ -132,7 +132,7 @@ func (r *Run) fileFlags(f *cli.Flags) {
 	f.StringVar(&r.Src, "src", "", "`file` of source sentences, one a line, or .gz").Common()
 	f.StringVar(&r.Tgt, "tgt", "", "`file` of their translations, line by line").Common()
 	f.StringVar(&r.TSV, "tsv", "", "`file` of lines with source, tab, target, or translation memory (TMX), or .gz; replaces -src and -tgt").Common()
-	f.StringVar(&r.Mix, "mix", "", "`file` of several sources of pairs, with shares, stages and modifiers, in OpusTrainer's form; replaces -src and -tgt")
+	f.StringVar(&r.Mix, "mix", "", "`file` that lists several sources of pairs with their shares, in OpusTrainer's form; replaces -src and -tgt")
 	f.StringVar(&r.ValidSrc, "valid-src", "", "`file` of validation source sentences; without it some of the pairs are held out").Common()
 	f.StringVar(&r.ValidTgt, "valid-tgt", "", "`file` of their translations").Common()
 	f.StringVar(&r.ValidTSV, "valid-tsv", "", "`file` as of -tsv; replaces -valid-src and -valid-tgt")

@@ -126,8 +126,8 @@ func (d *data) unaligned(pairs string, t *corpus.Text, a corpus.LinePairing, n i
 	if share(a.Unaligned, n) <= maxUnaligned {
 		return
 	}
-	found := fmt.Sprintf("from line %s or a little later, lines do not belong together: the lengths of %s of %s %s pairs are unrelated",
-		format.Thousands(a.FirstUnaligned), format.Thousands(a.Unaligned), format.Thousands(n), pairs)
+	found := fmt.Sprintf("from %s or a little later, lines do not belong together: the lengths of %s of %s %s pairs are unrelated",
+		t.Place(a.FirstUnaligned), format.Thousands(a.Unaligned), format.Thousands(n), pairs)
 	switch {
 	case a.Shift > 0:
 		d.warn("%s, but fit if the targets move up by a line: find the extra target or the missing source", found)

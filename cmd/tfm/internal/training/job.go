@@ -151,7 +151,7 @@ func (r *Ready) finish(ctx context.Context, result train.Result) Result {
 	j, c := r.Job, r.corpus
 	j.fieldIf(result.Skipped > 0, "updates skipped", "%s of %s, with a loss or gradient that is not finite",
 		format.Thousands(result.Skipped), format.Thousands(result.Step))
-	if best := result.Best; best.Made() && best.Step == 0 && result.Averaged == 0 && result.Reason != train.Interrupted {
+	if best := result.Best; best.Made() && best.Step == 0 && result.Averaged == 0 && result.Reason != train.Interrupted && !(result.Reason == train.OutOfTime && result.Step == 0) {
 		j.Progress.Line("warning: no validation was better than that of %s, so its weights are kept: try a lower -lr (now %.3g) or other pairs", j.Options.Init, j.Options.LR)
 	}
 	j.printDrawn(c, result.Position)

@@ -66,14 +66,14 @@ func tagged(tag string) string {
 	return ", each source with " + tag
 }
 
-// printDrawn prints what each source has contributed.
+// printDrawn prints what each source has contributed, up to the end of a window.
 func (j *Job) printDrawn(c *corpus.Corpus, at train.Position) {
 	mix, pairs := j.Corpus.Train.Mix()
 	if mix == nil {
 		return
 	}
 	for i, n := range c.Drawn(at) {
-		j.Progress.Line("%s: %s drawn (%.3g passes)", mix.Sources[i].Name, format.Count(n, "pair"), float64(n)/float64(pairs[i]))
+		j.Progress.Line("%s: %s read, %.3g times all", mix.Sources[i].Name, format.Count(n, "pair"), float64(n)/float64(pairs[i]))
 	}
 }
 
@@ -81,9 +81,9 @@ func (j *Job) printDrawn(c *corpus.Corpus, at train.Position) {
 func (j *Job) printData(c *corpus.Corpus) {
 	p := j.Progress
 	p.Field("training pairs", "%s from %s", format.Thousands(c.TrainPairs), j.Corpus.Train.Name)
-	j.printMix()
 	one := j.Corpus.Train.OneSided()
 	j.fieldIf(one > 0, "", "%s left out: text in one language only", format.Count(one, "unit"))
+	j.printMix()
 	j.fieldIf(c.Windows > 1, "", "%s in memory at a time (-shuffle-window)", format.Thousands(c.WindowPairs))
 	j.fieldIf(j.Options.BPEDropout > 0, "", "BPE-dropout %v", j.Options.BPEDropout)
 	switch {
