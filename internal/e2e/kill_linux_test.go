@@ -29,14 +29,20 @@ func TestTwentyKills(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		kills int
+		mixed bool // several sources in place of one
 		flags []string
 	}{
-		{"in memory", 4, nil},
-		{"streamed", 20, []string{"-shuffle-window", "150", "-accumulate", "2", "-bpe-dropout", "0.1"}},
+		{"in memory", 4, false, nil},
+		{"several sources", 10, true, []string{"-shuffle-window", "150"}},
+		{"streamed", 20, false, []string{"-shuffle-window", "150", "-accumulate", "2", "-bpe-dropout", "0.1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(killSeed(t), 0))
 			args, model := trainArgs(t, append(c.flags, "-save-every", "1", "-keep", "2")...)
+			mix := mixOf(t)
+			if c.mixed {
+				args = append([]string{"train", "-mix", mix}, args[5:]...)
+			}
 			dir := strings.TrimSuffix(model, ".safetensors") + ".ckpt"
 			duringSave, step := 0, 0
 			for i := range c.kills {
@@ -68,6 +74,9 @@ func TestTwentyKills(t *testing.T) {
 				t.Errorf("the log has %d steps, want %d", len(r.Steps), step+3)
 			}
 			straight, undisturbed := trainArgs(t, append(c.flags, "-save-every", "1", "-keep", "2", "-threads", "1", "-steps", end)...)
+			if c.mixed {
+				straight = append([]string{"train", "-mix", mix}, straight[5:]...)
+			}
 			mustRun(t, "", straight...)
 			if read(t, model) != read(t, undisturbed) {
 				t.Error("the models differ")

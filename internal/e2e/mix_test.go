@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// A training with several sources makes the same model on any number of threads, after it was
-// stopped and resumed, and in rounds with one worker; it is not resumed with other shares.
-func TestMix(t *testing.T) {
+// mixOf writes the settings of two sources, the toy corpus and a few of its pairs, in two stages
+// and with modifiers, and returns the file.
+func mixOf(t *testing.T) string {
+	t.Helper()
 	src, tgt := toyCorpus(t)
 	dir := t.TempDir()
 	sources, targets := strings.Split(read(t, src), "\n"), strings.Split(read(t, tgt), "\n")
@@ -19,16 +20,29 @@ func TestMix(t *testing.T) {
 		few.WriteString(sources[i] + "\t" + targets[i] + "\t0-0\n")
 	}
 	mix := filepath.Join(dir, "mix.yml")
+	for path, content := range map[string]string{
+		filepath.Join(dir, "few.tsv"): few.String(),
+		mix: "datasets:\n  all:\n    src: " + src + "\n    tgt: " + tgt + "\n  few: few.tsv\nstages: [one, two]\none:\n- all 0.6\n- few 0.4\n- until few 4\ntwo:\n- all 0.1\n- few 0.9\n- until few inf\n" +
+			"modifiers:\n- UpperCase: 0.1\n- Typos: 0.1\n- Merge: 0.1\n- Noise: 0.01\n- Copy: 0.1\n",
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return mix
+}
+
+// A training with several sources makes the same model on any number of threads, after it was
+// stopped and resumed, and in rounds with one worker; it is not resumed with other shares.
+func TestMix(t *testing.T) {
+	mix := mixOf(t)
+	dir, config := filepath.Dir(mix), read(t, mix)
 	write := func(path, content string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(filepath.Join(dir, "few.tsv"), few.String())
-	config := "datasets:\n  all:\n    src: " + src + "\n    tgt: " + tgt + "\n  few: few.tsv\nstages: [one, two]\none:\n- all 0.6\n- few 0.4\n- until few 4\ntwo:\n- all 0.1\n- few 0.9\n- until few inf\n" +
-		"modifiers:\n- UpperCase: 0.1\n- Typos: 0.1\n- Merge: 0.1\n- Noise: 0.01\n- Copy: 0.1\n"
-	write(mix, config)
 	args := func(command string, more ...string) []string {
 		return append(append([]string{command, "-mix", mix, "-src-lang", "en", "-tgt-lang", "fr", "-cooldown", "0", "-average", "1"}, toySmall...), more...)
 	}
