@@ -41,7 +41,7 @@ func (l Output) RDrop(pool *mat.Pool, dx, x mat.Matrix, t Targets, alpha float32
 	l.twice(pool, dx, x, t, w, copiedTokens{alpha: alpha})
 }
 
-// twice is the loop of RDrop and SimCut over chunks of tokens; c has the loss.
+// twice is the loop of RDrop and SimCut over chunks of tokens; c computes the loss.
 func (l Output) twice(pool *mat.Pool, dx, x mat.Matrix, t Targets, w LossWorkspace, c copiedTokens) {
 	if x.Rows%2 != 0 {
 		panic(fmt.Sprintf("layer: two copies of %d × %d, expected an even number of rows", x.Rows, x.Cols))

@@ -74,8 +74,9 @@ type Options struct {
 
 	// SimCut is the α of SimCut (Gao et al., 2022, "Bi-SimCut: A Simple Strategy for Boosting
 	// Neural Machine Translation"); 0 is off. Each batch passes through the model a second time,
-	// with 5 % of the embeddings cut off, and the loss of a token is CE₁ + α·KL(p₁‖p₂). Else it
-	// is as with RDrop.
+	// with 5 % of the embeddings cut off, and the loss of a token is CE₁ + α·KL(p₁‖p₂). Batches,
+	// memory and time are as with RDrop. Loss, NLL and Accuracy of a step are those of the first
+	// copy.
 	SimCut float64 `json:"simcut,omitempty"`
 
 	// EMA is the decay of the moving average of the weights, such as 0.999; 0 is off.

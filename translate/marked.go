@@ -66,7 +66,7 @@ func (t *Translator) marked(ctx context.Context, r Request, texts []markup.Text)
 		of.Texts, of.Prefixes, of.codes, of.Certain, of.Markup = nil, nil, nil, nil, nil
 		of.SplitSeveral = false // a sentence may have line breaks
 		if of.Attention = k == 1; of.Attention {
-			of.Memory = nil // its translations have no places for spans
+			of.Memory = nil // its translations carry no alignment to place spans
 		}
 		kept := make([][]text.Range, len(indices))
 		for n, i := range indices {

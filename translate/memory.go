@@ -49,9 +49,8 @@ func (t *Translator) recall(r *Request, results []Result) {
 		if r.prefix(i) != "" {
 			continue
 		}
-		_, offset := t.textCode(s)
-		target, found := r.Memory.Find(s[offset:])
-		if !found {
+		target, found := r.Memory.Find(s)
+		if _, offset := t.textCode(s); !found || offset > 0 { // perhaps another language
 			continue
 		}
 		results[i] = Result{Translations: []Translation{{Text: target}}, InMemory: true}

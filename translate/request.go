@@ -59,8 +59,9 @@ type Request struct {
 
 	// Memory, if not nil, has the translations of whole texts. A text or, with Split, a sentence
 	// that it has is not translated by the model, unless it has a prefix, phrases or samples; see
-	// Result.InMemory. Terms of the Glossary and ranges of KeepOf do not count for it. Texts with
-	// inline elements are translated.
+	// Result.InMemory. Terms of the Glossary and ranges of KeepOf do not apply to it. Texts with
+	// inline elements, or with a language >>id<<, are translated. With a model of several
+	// languages it must be one of From and To.
 	Memory *Memory
 
 	standIns [][]standIn // of each text, in the place of KeepOf and Glossary
@@ -120,7 +121,7 @@ type Result struct {
 	Sentences []Sentence
 
 	// InMemory says that the translation is that of Request.Memory, with a Score of 0 and without
-	// tokens and attention. Of a text with Sentences it is that of each.
+	// tokens and attention. For a text with Sentences, all come from it.
 	InMemory bool
 
 	// Err is why the text has no translation although it is not blank: the error of

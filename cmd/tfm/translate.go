@@ -326,7 +326,7 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 	if err := c.glossary.Apply(&o, t, c.model.From, c.model.To); err != nil {
 		return o, nil, err
 	}
-	if err := c.memory.Apply(&o, t, c.model.From, c.model.To); err != nil {
+	if err := c.memory.Apply(&o, t); err != nil {
 		return o, nil, err
 	}
 	done, err = c.prefixes.Apply(&o)

@@ -47,17 +47,39 @@ func TestDistill(t *testing.T) {
 		t.Errorf("%.2f of the chosen translations are the references", agree)
 	}
 
+	// What somebody else wrote into the files is made again, and not replaced in place of the
+	// model.
+	if err := os.WriteFile(filepath.Join(dir, "a.distill", "pairs.src"), []byte("x\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if o := mustRun(t, "", args("a.safetensors", "-tgt", tgt, "-nbest", "2")...); !strings.Contains(o.stderr, "2/6 choose the translations closest to those of "+tgt+"\n") || read(t, filepath.Join(dir, "a.distill", "pairs.tgt")) != got {
+		t.Errorf("after a change of a file: %s", o.stderr)
+	}
+	out := filepath.Join(dir, "a.safetensors")
+	if err := os.WriteFile(out, []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	mustFail(t, runTFM(t, "", args("a.safetensors")...), 1, out+" already exists: -force replaces it")
+	mustRun(t, "", args("a.safetensors", "-force")...)
+	if read(t, out) != want {
+		t.Error("with the first settings again the student is another")
+	}
+
 	random := rand.New(rand.NewPCG(1, 2))
 	kills := 20
 	if testing.Short() {
 		kills = 4
 	}
 	for i := range kills {
-		c := tfm(args("b.safetensors", "-threads", fmt.Sprint(1+i%3))...)
+		more := []string{"-threads", fmt.Sprint(1 + i%3)}
+		if i < kills/2 { // other settings, whose work must not be continued
+			more = append(more, "-drop", []string{"0.1", "0.3"}[i%2], "-steps", []string{"100000", "200000"}[i%2])
+		}
+		c := tfm(args("b.safetensors", more...)...)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(50+random.IntN(600)) * time.Millisecond)
+		time.Sleep(time.Duration(50+random.IntN(900)) * time.Millisecond)
 		c.Process.Kill()
 		c.Wait()
 	}
@@ -72,6 +94,8 @@ func TestDistill(t *testing.T) {
 	}
 	mustFail(t, runTFM(t, "", args("c.safetensors")...), 1, other+" already exists: -force replaces it")
 	mustFail(t, runTFM(t, "", "distill", "-src", src), 2, "-teacher and -src are needed")
+	mustFail(t, runTFM(t, "", args("d.safetensors", "-tgt", toy.testTgt)...), 1, "unequal line counts")
+	mustFail(t, runTFM(t, "", args("d.safetensors", "-config", filepath.Join(dir, "none.conf"))...), 1, "none.conf: no such file")
 	mustFail(t, runTFM(t, "", args("d.safetensors", "-drop", "1")...), 2, "-drop is 1")
 	mustFail(t, runTFM(t, "", "distill", "-teacher", teacher, "-src", filepath.Join(dir, "none")), 1, "none: no such file")
 }

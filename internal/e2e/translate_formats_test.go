@@ -227,19 +227,19 @@ func TestTranslateProgress(t *testing.T) {
 	}
 }
 
-// Lines of a memory get its translation, also of TMX with other tags than those of the model, and
+// Lines of a memory get its translation, also of TMX with regions, but not of another language, and
 // an output is made again after the memory has changed.
 func TestTranslateWithMemory(t *testing.T) {
 	m, dir := toyModel(t), t.TempDir()
 	memory, out := filepath.Join(dir, "memory.tmx"), filepath.Join(dir, "out")
-	write := func(target string) {
+	write := func(lang, target string) {
 		t.Helper()
-		content := "<tmx version='1.4'><header srclang='en-US'/><body><tu><tuv xml:lang='en-US'><seg>the red dog</seg></tuv><tuv xml:lang='qaa'><seg>" + target + "</seg></tuv></tu></body></tmx>"
+		content := "<tmx version='1.4'><header srclang='en-US'/><body><tu><tuv xml:lang='en-US'><seg>the red dog</seg></tuv><tuv xml:lang='" + lang + "'><seg>" + target + "</seg></tuv></tu></body></tmx>"
 		if err := os.WriteFile(memory, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write("LE CHIEN")
+	write("fr-CA", "LE CHIEN")
 	const in = "the red dog\nthe red dog sees the cat\n"
 	plain := strings.SplitAfter(mustRun(t, in, "translate", "-model", m).stdout, "\n")
 	if got, want := mustRun(t, in, "translate", "-model", m, "-memory", memory).stdout, "LE CHIEN\n"+plain[1]; got != want {
@@ -254,12 +254,14 @@ func TestTranslateWithMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, target := range []string{"LE CHIEN", "LE LOUP"} {
-		write(target)
+		write("fr", target)
 		mustRun(t, "", "translate", "-model", m, "-memory", memory, "-o", out, src)
 		if got := read(t, out); !strings.HasPrefix(got, target+"\n") {
 			t.Errorf("%q, want %s at its begin", got, target)
 		}
 	}
+	write("de", "DER HUND")
+	mustFail(t, runTFM(t, in, "translate", "-model", m, "-memory", memory), 1, "found no unit in two languages, expected en and fr")
 	mustFail(t, runTFM(t, in, "translate", "-model", m, "-memory", memory, "-align", "words"), 2, "either -memory or -align")
 	mustFail(t, runTFM(t, in, "translate", "-model", m, "-memory", filepath.Join(dir, "none")), 1, "none: no such file")
 }

@@ -63,13 +63,16 @@ func (p Program) Run(ctx context.Context, args []string) int {
 	return p.ExitCode(c.Name, p.run(ctx, c, rest))
 }
 
-// Call runs a command for one that consists of several.
+// Call runs the named command and returns its error. That of a wrong command line names it.
 func (p Program) Call(ctx context.Context, name string, args ...string) error {
 	c, err := p.find(name)
-	if err != nil {
-		return err
+	if err == nil {
+		err = p.run(ctx, c, args)
 	}
-	return p.run(ctx, c, args)
+	if errors.As(err, new(UsageError)) {
+		return fmt.Errorf("%s %s: %v", p.Name, name, err)
+	}
+	return err
 }
 
 // find returns the command of that name.

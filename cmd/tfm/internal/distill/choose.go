@@ -15,8 +15,8 @@ import (
 	"tfm/text/score"
 )
 
-// Translation is a source with a translation of the teacher and its score, the log-probability
-// divided by the length penalty.
+// Translation is a source sentence, the teacher's translation and its score, the log-probability
+// divided by the length penalty. Invalid UTF-8 of sources is U+FFFD, as for the teacher.
 type Translation struct {
 	Source, Target string
 	Score          float64
@@ -27,8 +27,14 @@ func Scored(source string, translated []string) iter.Seq2[Translation, error] {
 	return func(yield func(Translation, error) bool) {
 		next, stop := iter.Pull2(lines(translated))
 		defer stop()
-		for src, err := range text.Lines(source) {
-			t := Translation{Source: src}
+		file, err := text.OpenInput(source)
+		if err != nil {
+			yield(Translation{}, err)
+			return
+		}
+		defer file.Close()
+		for src, err := range text.RepairLines(file, source) {
+			t := Translation{Source: src.Text}
 			if err == nil {
 				t.Target, t.Score, err = nextScored(next)
 			}
@@ -46,7 +52,7 @@ func Closest(source, reference string, translated []string) iter.Seq2[Translatio
 	return func(yield func(Translation, error) bool) {
 		next, stop := iter.Pull2(lists(translated))
 		defer stop()
-		for p, err := range text.Pairs(source, reference) {
+		for p, err := range (text.Files{Source: source, Target: reference}).RepairedPairs() {
 			t := Translation{Source: p.Source}
 			if err == nil {
 				list, listErr, ok := next()

@@ -25,7 +25,7 @@ type Format interface {
 type Answer struct {
 	NBest  bool // all translations with their numbers and scores, not only the best translation
 	Scores bool
-	Memory bool   // of -memory: say so of its translations
+	Memory bool   // mark translations of -memory
 	Split  bool   // texts are split into sentences; an object with scores has those of each
 	Align  string // "", AlignWords, AlignTokens or AlignSoft
 

@@ -1,7 +1,7 @@
 package filter
 
 import (
-	"cmp"
+	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/text"
@@ -18,25 +18,31 @@ func MemoryFlag(f *cli.Flags) *Memory {
 	return m
 }
 
-// Check reports flags, of given, for which a translation of a memory has nothing to say.
+// Check reports flags, of given, that need what the model computes.
 func (m *Memory) Check(given map[string]string) error {
-	return cli.Excludes(m.File != "", given, "memory", "nbest", "align", "token-scores", "alternatives", "sample")
+	return cli.Excludes(m.File != "", given, "memory", "nbest", "align", "token-scores", "alternatives", "sample", "min-tokens", "max-tokens", "min-ratio", "max-ratio")
 }
 
-// Apply reads the memory of o. Its languages are from and to, or those of the model, as far as it
-// has these tags.
-func (m *Memory) Apply(o *translate.LineOptions, t *translate.Translator, from, to string) error {
+// Apply reads the memory of o. Its languages are those of the model, with or without their regions
+// and scripts. A model of several languages has none, because the memory is of one pair.
+func (m *Memory) Apply(o *translate.LineOptions, t *translate.Translator) error {
 	if m.File == "" {
 		return nil
 	}
+	if c := t.Config(); c.SrcLanguages+c.TgtLanguages != "" {
+		return cli.Usagef("-memory needs a model of one pair of languages")
+	}
 	source, target := t.Languages()
-	files := text.Files{Source: m.File, ExtraColumns: true, SrcLang: cmp.Or(from, source), TgtLang: cmp.Or(to, target)}
-	var err error
-	if o.Memory, err = translate.NewMemory(files.Views()); err != nil {
-		files.Likely = true // other tags of the same languages
-		if memory, likelyErr := translate.NewMemory(files.Views()); likelyErr == nil {
-			o.Memory, err = memory, nil
+	files := text.Files{Source: m.File, ExtraColumns: true, SrcLang: source, TgtLang: target}
+	memory, err := translate.NewMemory(files.Views())
+	if err != nil {
+		files.SrcLang, _, _ = strings.Cut(source, "-")
+		files.TgtLang, _, _ = strings.Cut(target, "-")
+		if wider, err := translate.NewMemory(files.Views()); err == nil {
+			o.Memory = wider
+			return nil
 		}
 	}
+	o.Memory = memory
 	return err
 }

@@ -66,14 +66,14 @@ func tagged(tag string) string {
 	return ", each source with " + tag
 }
 
-// printDrawn prints what each source has contributed, up to the end of a window.
+// printDrawn prints how much of each source was read.
 func (j *Job) printDrawn(c *corpus.Corpus, at train.Position) {
 	mix, pairs := j.Corpus.Train.Mix()
 	if mix == nil {
 		return
 	}
 	for i, n := range c.Drawn(at) {
-		j.Progress.Line("%s: %s read, %.3g times all", mix.Sources[i].Name, format.Count(n, "pair"), float64(n)/float64(pairs[i]))
+		j.Progress.Line("%s: %s read, %.3g passes", mix.Sources[i].Name, format.Count(n, "pair"), float64(n)/float64(pairs[i]))
 	}
 }
 
