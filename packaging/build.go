@@ -31,8 +31,8 @@ func (r *release) build() (map[target][]byte, error) {
 		args := []string{"build", "-trimpath", "-buildvcs=false", "-tags=nethttpomithttp2", "-ldflags=" + stamp}
 		// In these packages inlining costs size and saves little time.
 		for _, p := range []string{
-			"cmd/...", "digits", "internal/format", "internal/yaml", "model/convert", "model/torchfile", "report", "serve", "text/augment", "text/document", "text/markup", "text/moses",
-			"train/corpus", "train/runlog", "train/tensorboard",
+			"cmd/...", "digits", "internal/format", "internal/yaml", "model/convert", "model/torchfile", "report", "serve", "text/augment", "text/document", "text/markup", "text/moses", "text/split",
+			"train/corpus", "train/runlog", "train/tensorboard", "translate",
 		} {
 			args = append(args, "-gcflags="+strings.TrimSpace(module)+"/"+p+"=-l")
 		}
