@@ -43,8 +43,8 @@ func newStream(t *Text, tokenizers vocab.Tokenizers, c targetCodes, heldOut map[
 	heldOutOf, first := make([]int, len(t.parts)), 0
 	for i, of := range t.parts {
 		s.sources = append(s.sources, newSource(of, first, t.counts[i]))
-		for j := range t.counts[i] {
-			if heldOut[first+j] {
+		for j := range heldOut {
+			if first <= j && j < first+t.counts[i] {
 				heldOutOf[i]++
 			}
 		}
@@ -116,7 +116,7 @@ func (r *sourceReader) read(ctx context.Context, modifiers []augment.Modifier) e
 			break
 		}
 		r.random.Seed(r.seed, r.draws(1<<62))
-		if len(modifiers) == 0 || text.IsBlank(p.Source) || text.IsBlank(p.Target) {
+		if _, rest := r.cutTag(p.Source); len(modifiers) == 0 || text.IsBlank(rest) || text.IsBlank(p.Target) {
 			r.add(r.source.tagged(p.Source), p.Target)
 		} else {
 			r.modify(p, modifiers)
