@@ -122,7 +122,8 @@ func (d *distillation) check() (err error) {
 	if c := t.Config(); c.TgtLanguages != "" && d.teacher.To == "" || c.SrcLanguages != "" && d.teacher.From == "" {
 		return cli.Usagef("%s is a model of several languages: name them with -from and -to", d.teacher.Path)
 	}
-	if exists(d.out) && !d.force && !d.recorded("quantize.done", stamp(d.out)) {
+	// A record of the begin is of a kill between the last stage and its record.
+	if exists(d.out) && !d.force && !exists(d.file("quantize.begun")) && !d.recorded("quantize.done", stamp(d.out)) {
 		return fmt.Errorf("%s already exists: -force replaces it", d.out)
 	}
 	return os.MkdirAll(d.dir(), 0o777)

@@ -61,6 +61,11 @@ func TestDistill(t *testing.T) {
 	}
 	mustFail(t, runTFM(t, "", args("a.safetensors")...), 1, out+" already exists: -force replaces it")
 	mustRun(t, "", args("a.safetensors", "-force")...)
+	// A kill after the last stage, before its record.
+	if err := os.Rename(filepath.Join(dir, "a.distill", "quantize.done"), filepath.Join(dir, "a.distill", "quantize.begun")); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, "", args("a.safetensors")...)
 	if read(t, out) != want {
 		t.Error("with the first settings again the student is another")
 	}
