@@ -7,8 +7,8 @@ import (
 	"tfm/mat"
 )
 
-// AllocTwice allocates the workspace of RDrop and SimCut for n tokens, which are 2n rows.
-func (l Output) AllocTwice(a *Arena, n int) LossWorkspace {
+// AllocDoubled allocates the workspace of RDrop and SimCut for n tokens, which are 2n rows.
+func (l Output) AllocDoubled(a *Arena, n int) LossWorkspace {
 	w := l.Alloc(a, 2*n)
 	w.diff = a.Matrix(l.chunk(2*n)/2, l.E.Shape[0])
 	return w
@@ -38,11 +38,11 @@ func (l Output) AllocTwice(a *Arena, n int) LossWorkspace {
 //	dz_j  = p_j - q_j + α/2·dJ/dz_j   = α/2·p_j·(u_j - (Σ_k p_k·u_k - 1 - 2/α)) - α/2·p'_j - q_j
 //	dz'_j = p'_j - q_j + α/2·dJ/dz'_j = -α/2·p'_j·(u_j - (Σ_k p'_k·u_k + 1 + 2/α)) - α/2·p_j - q_j
 func (l Output) RDrop(pool *mat.Pool, dx, x mat.Matrix, t Targets, alpha float32, w LossWorkspace) {
-	l.twice(pool, dx, x, t, w, copiedTokens{alpha: alpha})
+	l.doubled(pool, dx, x, t, w, copiedTokens{alpha: alpha})
 }
 
-// twice is the loop of RDrop and SimCut over chunks of tokens; c computes the loss.
-func (l Output) twice(pool *mat.Pool, dx, x mat.Matrix, t Targets, w LossWorkspace, c copiedTokens) {
+// doubled is the loop of RDrop and SimCut over chunks of tokens; c computes the loss.
+func (l Output) doubled(pool *mat.Pool, dx, x mat.Matrix, t Targets, w LossWorkspace, c copiedTokens) {
 	if x.Rows%2 != 0 {
 		panic(fmt.Sprintf("layer: two copies of %d × %d, expected an even number of rows", x.Rows, x.Cols))
 	}

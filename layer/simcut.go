@@ -19,7 +19,7 @@ import "tfm/mat"
 //	dz_j  = p_j - q_j + α·p_j·(u_j - Σ_k p_k·u_k) = α·p_j·(u_j - (Σ_k p_k·u_k - 1/α)) - q_j
 //	dz'_j = α·(p'_j - p_j)
 func (l Output) SimCut(pool *mat.Pool, dx, x mat.Matrix, t Targets, alpha float32, w LossWorkspace) {
-	l.twice(pool, dx, x, t, w, copiedTokens{alpha: alpha, simCut: true})
+	l.doubled(pool, dx, x, t, w, copiedTokens{alpha: alpha, simCut: true})
 }
 
 func (t *copiedTokens) simCutRange(lo, hi int) {

@@ -28,14 +28,8 @@ func TestSimCut(t *testing.T) {
 				l.Bias = ps.New("b", v.vocab)
 			}
 		})
-		x, dx, targets := random(r, 2*v.many, d), mat.New(2*v.many, d), make([]int32, 2*v.many)
-		for i := range v.many {
-			targets[i] = int32(r.IntN(v.vocab))
-			targets[v.many+i] = targets[i]
-			for j, a := range x.Row(i) { // the copies are similar
-				x.Row(v.many + i)[j] = a + 0.3*x.Row(v.many + i)[j]
-			}
-		}
+		x, targets := copies(r, v.many, v.vocab)
+		dx := mat.New(2*v.many, d)
 		w := ref.WeightsOf(ps)
 		xs, rows := flat(x)
 		divergence := func() (sum float64) {
@@ -53,7 +47,9 @@ func TestSimCut(t *testing.T) {
 		}
 		var workspace layer.LossWorkspace
 		all := layer.Targets{IDs: targets, Scale: 0.25}
-		arena(func(a *layer.Arena) { workspace, all.Losses = l.AllocTwice(a, v.many), layer.AllocLosses(a, 2*v.many) })
+		arena(func(a *layer.Arena) {
+			workspace, all.Losses = l.AllocDoubled(a, v.many), layer.AllocLosses(a, 2*v.many)
+		})
 		l.SimCut(nil, dx, x, all, v.alpha, workspace)
 		got := all.Losses.Total()
 		// The KL of a token is a difference of two larger sums: ten roundings of a logit's

@@ -15,7 +15,7 @@
 // can select), field_error.go (errors of configurations), transformer.go (the parameters), init.go
 // (their initial values), layers.go (one layer of each stack), stacks.go (both stacks, for one
 // microbatch), dropout.go (random streams of dropout), batch.go, pass.go (microbatches and
-// threads), twice.go (R-Drop, SimCut), precision.go, attention.go (attention weights of a batch),
+// threads), doubled.go (R-Drop, SimCut), precision.go, attention.go (attention weights of a batch),
 // file.go (the model file), layout.go, languages.go and language_codes.go (the languages of a model
 // and their tokens, by any code), language.go, decoding.go, suppressed.go and alignment.go
 // (language tags, settings of beam search, pieces that it does not select, and the heads of

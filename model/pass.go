@@ -87,13 +87,13 @@ func (s *Pass) Alloc(src, tgt, longest int) {
 }
 
 // alloc is Alloc for microbatches of up to rows rows on each side.
-func (s *Pass) alloc(src, tgt, rows int, twice bool) {
+func (s *Pass) alloc(src, tgt, rows int, doubled bool) {
 	s.allocBatch(src, tgt, true)
 	// Two consecutive microbatches together exceed the row limit on one side, so there are at
 	// most 2·(src+tgt)/limit + 1. split may halve the limit.
 	s.bounds = slices.Grow(s.bounds[:0], 2*(src+tgt)/(minMicrobatchRows/2)+2)
 	for _, w := range s.workers {
-		w.alloc(min(src, rows), min(tgt, rows), true, twice)
+		w.alloc(min(src, rows), min(tgt, rows), true, doubled)
 		w.batch.Grow(min(src, rows), min(tgt, rows), rows)
 	}
 }
@@ -138,11 +138,11 @@ func (s *Pass) allocBatch(m, n int, train bool) {
 }
 
 // alloc allocates the memory of a microbatch of m source and n target tokens.
-func (w *worker) alloc(m, n int, train, twice bool) {
+func (w *worker) alloc(m, n int, train, doubled bool) {
 	w.arena.Alloc(func() {
 		w.stacks.alloc(m, n, train)
-		if twice {
-			w.act.loss = w.p.Output.AllocTwice(w.arena, n/2)
+		if doubled {
+			w.act.loss = w.p.Output.AllocDoubled(w.arena, n/2)
 		} else {
 			w.act.loss = w.p.Output.Alloc(w.arena, n)
 		}

@@ -275,7 +275,7 @@ func TestLoopAllocatesNothing(t *testing.T) {
 }
 
 // R-Drop and SimCut reduce the KL divergence between the two copies and do not change the batches.
-func TestTwiceReducesKL(t *testing.T) {
+func TestDoubledReducesKL(t *testing.T) {
 	c := smallConfig()
 	c.Dropout = 0.3
 	for name, set := range map[string]func(o *Options, alpha float64){

@@ -60,7 +60,7 @@ func (r *run) alloc() {
 		src, tgt = max(src, r.valid.batches.MaxSrc), max(tgt, r.valid.batches.MaxTgt)
 	}
 	if r.o.RDrop != 0 || r.o.SimCut != 0 {
-		r.pass.AllocTwice(r.loader.MaxSrc, r.loader.MaxTgt, longest)
+		r.pass.AllocDoubled(r.loader.MaxSrc, r.loader.MaxTgt, longest)
 	}
 	r.pass.Alloc(src, tgt, longest)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -223,10 +222,10 @@ func (d *distillation) once(s stage, do func(resumed bool) error) error {
 	}
 	d.progress.Line("%s", s.title)
 	resumed := d.recorded(begun, key)
-	err := remove(d.file(done))
+	err := os.RemoveAll(d.file(done))
 	if err == nil && !resumed {
 		// In this order, so that a kill in between leaves no unfinished work of another stage.
-		if err = cmp.Or(remove(d.file(begun)), os.RemoveAll(s.partial)); err == nil {
+		if err = cmp.Or(os.RemoveAll(d.file(begun)), os.RemoveAll(s.partial)); err == nil {
 			err = d.record(begun, key)
 		}
 	}
@@ -239,7 +238,7 @@ func (d *distillation) once(s stage, do func(resumed bool) error) error {
 	if err != nil {
 		return err
 	}
-	return remove(d.file(begun))
+	return os.RemoveAll(d.file(begun))
 }
 
 // stamp describes files by size and time. One that is missing differs from every other.
@@ -267,14 +266,6 @@ func (d *distillation) record(name, text string) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})
-}
-
-// remove removes a file, if it exists.
-func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 func exists(path string) bool {

@@ -2,9 +2,9 @@ package model
 
 import "tfm/layer"
 
-// AllocTwice is Alloc for TrainRDrop and TrainSimCut. src, tgt and longest count the tokens of one
-// copy.
-func (s *Pass) AllocTwice(src, tgt, longest int) {
+// AllocDoubled is Alloc for TrainRDrop and TrainSimCut. src, tgt and longest count the tokens of
+// one copy.
+func (s *Pass) AllocDoubled(src, tgt, longest int) {
 	s.doubled.Grow(2*src, 2*tgt, 2*min(src, tgt)) // a sentence has at least one token
 	s.alloc(2*src, 2*tgt, max(s.maxRows(), 2*longest), true)
 }
