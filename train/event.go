@@ -31,11 +31,12 @@ type Event struct {
 
 	// Validated, Averaged
 	Valid       Validation
-	Best        bool      // the best validation so far
-	Samples     []Sample  // the same sentences in every validation; none without references
-	Distinct    int       // different hypotheses of the validation; 0 without references
-	Entropies   []Entropy // of each attention head, with Options.Entropies
-	Checkpoints int       // averaged checkpoints, for Averaged
+	Best        bool        // the best validation so far
+	Samples     []Sample    // the same sentences in every validation; none without references
+	Distinct    int         // different hypotheses of the validation; 0 without references
+	Parts       []ValidPart // of Data.ValidParts; none without references
+	Entropies   []Entropy   // of each attention head, with Options.Entropies
+	Checkpoints int         // averaged checkpoints, for Averaged
 
 	Workers int // whose parts were merged, for Merged
 

@@ -28,6 +28,9 @@ type Data struct {
 	References []string
 	Detokenize func(ids []int32) string
 
+	// ValidParts divides Valid, part after part, for Event.Parts. It can be nil.
+	ValidParts []ValidPart
+
 	// TargetPiece returns the text of a target id, see text.Tokenizer.Bytes. With it the
 	// validation's translations are valid UTF-8, as those of package translate are. It can be
 	// nil.
@@ -177,6 +180,8 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 		return nil, fmt.Errorf("train: bpe_dropout is %v, expected 0 without Data.Stream", o.BPEDropout)
 	case d.References != nil && (d.Valid == nil || len(d.References) != d.Valid.Len()):
 		return nil, fmt.Errorf("train: found %d references, expected one for each validation pair", len(d.References))
+	case d.ValidParts != nil && (d.References == nil || partsLen(d.ValidParts) != d.Valid.Len()):
+		return nil, fmt.Errorf("train: found parts of %d validation pairs, expected %d with references", partsLen(d.ValidParts), len(d.References))
 	case d.References != nil && d.Detokenize == nil:
 		return nil, errors.New("train: found references without Data.Detokenize")
 	}

@@ -40,3 +40,32 @@ func TestSamples(t *testing.T) {
 		}
 	}
 }
+
+// The BLEU of a part is that of a validation on the part alone.
+func TestValidParts(t *testing.T) {
+	bleu := func(valid *Pairs, parts []ValidPart) (e Event) {
+		d := copyData()
+		d.Valid, d.ValidParts = valid, parts
+		d.References = references(valid)
+		o := smallOptions(120)
+		o.ValidEvery = 120
+		mustRun(t, context.Background(), newModel(t, smallConfig()), pool(t, 1), d, o, func(v Event) {
+			if v.Kind == Validated {
+				e = v
+			}
+		})
+		return e
+	}
+	short, long := copyTask(30, 3, 2), copyTask(20, 6, 3)
+	both := &Pairs{}
+	for _, p := range []*Pairs{short, long} {
+		for i := range p.Len() {
+			both.Add(p.Src(i), p.Tgt(i))
+		}
+	}
+	parts := bleu(both, []ValidPart{{Name: "short", Pairs: 30}, {Name: "long", Pairs: 20}}).Parts
+	want := []ValidPart{{"short", 30, bleu(short, nil).Valid.BLEU}, {"long", 20, bleu(long, nil).Valid.BLEU}}
+	if !slices.Equal(parts, want) || want[0].BLEU == want[1].BLEU {
+		t.Errorf("parts %v, want %v", parts, want)
+	}
+}

@@ -26,6 +26,21 @@ type Validation struct {
 	Took     time.Duration `json:"took"`
 }
 
+// ValidPart is a part of the validation pairs, such as those of one domain.
+type ValidPart struct {
+	Name  string
+	Pairs int
+	BLEU  float64 // 0 to 100, of the last validation
+}
+
+// partsLen returns the number of pairs of parts.
+func partsLen(parts []ValidPart) (n int) {
+	for _, p := range parts {
+		n += p.Pairs
+	}
+	return n
+}
+
 // Made reports whether v is a validation, not the zero value for none.
 func (v Validation) Made() bool { return v != Validation{} }
 
@@ -61,9 +76,11 @@ type validator struct {
 	gradients   []float32       // zeros, between steps
 	pool        *mat.Pool
 	search      decode.Options
-	srcs        [][]int32       // by length, so that similar lengths are translated together
-	blank       []bool          // srcs[i] has no word: its translation is empty
-	refs        []string        // refs[i] is the reference of srcs[i]
+	srcs        [][]int32 // by length, so that similar lengths are translated together
+	blank       []bool    // srcs[i] has no word: its translation is empty
+	refs        []string  // refs[i] is the reference of srcs[i]
+	parts       []ValidPart
+	partOf      []int           // partOf[i] is the index of srcs[i]'s part; nil without parts
 	tokenize    score.Tokenizer // set by run.begin
 	detokenize  func([]int32) string
 	sampleIndex []int // indices of the samples in srcs, ascending
@@ -110,6 +127,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 		v.blank = append(v.blank, len(src) == 0 || d.DetokenizeSource != nil && text.IsBlank(d.DetokenizeSource(src)))
 		v.refs = append(v.refs, d.References[i])
 	}
+	v.divide(d.ValidParts, order)
 	count := min(sampleCount, len(v.srcs))
 	for k := range count {
 		i := (2*k + 1) * len(v.srcs) / (2 * count)
@@ -120,6 +138,20 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 		v.sampleIndex, v.samples = append(v.sampleIndex, i), append(v.samples, s)
 	}
 	return v, nil
+}
+
+// divide sets the parts of srcs, which have the given order.
+func (v *validator) divide(parts []ValidPart, order []int) {
+	if v.parts = slices.Clone(parts); parts == nil {
+		return
+	}
+	var partOf []int
+	for i, p := range parts {
+		partOf = append(partOf, slices.Repeat([]int{i}, p.Pairs)...)
+	}
+	for _, i := range order {
+		v.partOf = append(v.partOf, partOf[i])
+	}
 }
 
 // run validates the weights of a step. It returns false if ctx ends.
@@ -176,15 +208,29 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 			}
 		}
 	}
+	for k := range v.parts {
+		var hypotheses, refs []string
+		for i, part := range v.partOf {
+			if part == k {
+				hypotheses, refs = append(hypotheses, translations[i]), append(refs, v.refs[i])
+			}
+		}
+		v.parts[k].BLEU = v.bleu(hypotheses, refs)
+	}
+	return v.bleu(translations, v.refs), true
+}
+
+// bleu returns the BLEU of translations.
+func (v *validator) bleu(translations, refs []string) float64 {
 	// The last bits of the score depend on the machine's logarithm. Rounding keeps them from
 	// choosing the best step.
-	bleu := score.Count(score.BLEU{Tokenizer: v.tokenize}, translations, v.refs).Result().Score
-	return math.Round(bleu*1e9) / 1e9, true
+	bleu := score.Count(score.BLEU{Tokenizer: v.tokenize}, translations, refs).Result().Score
+	return math.Round(bleu*1e9) / 1e9
 }
 
 // event adds the hypotheses and entropies of the last validation to e.
 func (v *validator) event(e Event) Event {
-	e.Samples, e.Distinct = slices.Clone(v.samples), len(v.distinct)
+	e.Samples, e.Distinct, e.Parts = slices.Clone(v.samples), len(v.distinct), slices.Clone(v.parts)
 	if v.entropies != nil {
 		e.Entropies = v.entropies.list
 	}

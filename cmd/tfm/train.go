@@ -111,6 +111,7 @@ func (t *trainer) inspect(ctx context.Context) error {
 	t.job = training.Job{Progress: t.progress, Threads: t.Threads}
 	c := &t.job.Corpus
 	c.Train, c.Tokenizers = t.corpus(), t.tokenizers
+	c.Trim = t.Trim && !t.Resume
 	if c.Tagged, c.Languages = t.Tagged, t.Config.TgtLanguages; c.Languages != "" && t.Vocab != "" && t.Options.Init != "" && !t.Resume {
 		return fmt.Errorf("-vocab: %s is a model of several target languages, whose tokens are of its own vocabulary", t.Options.Init)
 	}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -246,4 +247,53 @@ func TestInitWithTranslationMemory(t *testing.T) {
 	plan := filepath.Join(dir, "plan")
 	mustRun(t, "", args("plan", tags, "-workers", "1", "-local-steps", "1", "-rounds", "1", plan)...)
 	mustRun(t, "", "train", "-plan", plan)
+}
+
+// Without the pieces that the corpus does not use a model translates its sentences as before, in
+// the same pieces. The ids of pieces that no translation has follow them.
+func TestInitTrim(t *testing.T) {
+	dir := t.TempDir()
+	imported := filepath.Join(dir, "imported.safetensors")
+	mustRun(t, "", "import", "-o", imported, "../../model/convert/testdata/marian-shared")
+	for source, base := range map[string]string{"the red dog sees the cat": toyModel(t), "risusi rema koro pake gimaka sisuba mudesu lu ?": imported} {
+		name := filepath.Base(base)
+		m := filepath.Join(dir, "trimmed-"+name)
+		target := strings.TrimSpace(mustRun(t, source+"\n", "translate", "-model", base, "-beam", "1").stdout)
+		pairs := write(t, "pairs.tsv", source+"\t"+cmp.Or(target, source)+"\n")
+		args := []string{"train", "-tsv", pairs, "-src-lang", "en", "-tgt-lang", "fr", "-o", m, "-init", base, "-trim", "-lr", "1e-12", "-warmup", "1", "-dropout", "0", "-steps", "1", "-batch-tokens", "300", "-valid-every", "0"}
+		o := mustRun(t, "", args...)
+		if !strings.Contains(o.stderr, " dropped\n") {
+			t.Errorf("%s: standard error names no dropped pieces\n%s", name, o.stderr)
+		}
+		was, is := loadModel(t, base), loadModel(t, m)
+		if is.Model.Config.TgtVocab >= was.Model.Config.TgtVocab || is.Model.Config.SrcVocab >= was.Model.Config.SrcVocab {
+			t.Errorf("%s: %d and %d pieces, want fewer than %d and %d", name, is.Model.Config.SrcVocab, is.Model.Config.TgtVocab, was.Model.Config.SrcVocab, was.Model.Config.TgtVocab)
+		}
+		if got := strings.TrimSpace(mustRun(t, source+"\n", "translate", "-model", m, "-beam", "1").stdout); got != target {
+			t.Errorf("%s: translates as %q, was %q", name, got, target)
+		}
+		if got, want := suppressed(t, is), suppressed(t, was); !slices.Equal(got, want) {
+			t.Errorf("%s: no translation has the pieces %q, want %q", name, got, want)
+		}
+	}
+	mustFail(t, runTFM(t, "", "train", "-src", toy.src, "-tgt", toy.tgt, "-trim"), 2, "-trim", "-init is missing")
+	mustFail(t, runTFM(t, "", "train", "-src", toy.src, "-tgt", toy.tgt, "-init", toy.model, "-trim", "-vocab", toy.model), 2, "either -trim or -vocab")
+}
+
+// suppressed returns the pieces that no search of a model selects.
+func suppressed(t *testing.T, f model.File) []string {
+	t.Helper()
+	ids, err := model.ParseSuppressed(f.Decoding.Suppressed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokenizers, err := vocab.UnmarshalTokenizers(f.Tokenizers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pieces []string
+	for _, id := range ids {
+		pieces = append(pieces, tokenizers.Target.Piece(id))
+	}
+	return pieces
 }

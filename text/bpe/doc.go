@@ -10,6 +10,7 @@
 //	dropout.go    encoding with merges dropped at random, for training
 //	cache.go      the ids of recent words
 //	remap.go      the pieces of one tokenizer as pieces of another
+//	trim.go       a tokenizer without the pieces that are not used
 //	file.go       the merges as bytes, for the model file
 //
 // # Terms

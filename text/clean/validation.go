@@ -13,8 +13,9 @@ import (
 // trained on: a pair with near-duplicates among the others is not chosen. Near-duplicates have the
 // same source or the same target up to case, punctuation, white space and the values of numbers.
 //
-// Draw must have all pairs of the corpus before Choose. Memory is bounded for corpora of any size.
-// The choice depends on the pairs and their order only.
+// A corpus can have several parts, one after another: some pairs of each are chosen. Draw must have
+// all pairs of the corpus before Choose. Memory is bounded for corpora of any size. The choice
+// depends on the pairs and their order only.
 type ValidationSet struct {
 	Pairs []text.Pair // in the order of the corpus, which Line numbers from 1
 	Moved int         // pairs that were drawn and stay with the others as near-duplicates of one
@@ -24,7 +25,14 @@ type ValidationSet struct {
 	// Then repeated pairs are held out last.
 	Near, Repeated int
 
-	drawing *drawing
+	parts []part
+}
+
+// part is a part of the corpus while its pairs are chosen.
+type part struct {
+	*drawing
+	before int // pairs of the parts before it
+	list   []drawn
 }
 
 const (
@@ -44,34 +52,72 @@ const (
 	numRanks
 )
 
-// NewValidationSet returns a ValidationSet for the choice of up to maxPairs pairs.
-func NewValidationSet(maxPairs int) *ValidationSet {
-	return &ValidationSet{drawing: newDrawing(2*maxPairs+drawnMargin, validationSeed)}
+// NewValidationSet returns a ValidationSet for the choice of up to maxPairs pairs of each part.
+func NewValidationSet(maxPairs, parts int) *ValidationSet {
+	h := &ValidationSet{parts: make([]part, parts)}
+	for i := range h.parts {
+		h.parts[i].drawing = newDrawing(2*maxPairs+drawnMargin, validationSeed)
+	}
+	return h
 }
 
-// Draw considers the next pair of the corpus. It does not retain the strings.
-func (h *ValidationSet) Draw(p text.Pair) { h.drawing.add(p) }
+// Draw considers the next pair, of a part from 0. It does not retain the strings.
+func (h *ValidationSet) Draw(p text.Pair, part int) { h.parts[part].add(p) }
 
-// Choose chooses n pairs, or fewer if the corpus has not enough of them. It iterates over the pairs
-// of the corpus once, or three times if many are near-duplicates. Errors are those of pairs, or the
-// cause of the end of ctx.
-func (h *ValidationSet) Choose(ctx context.Context, pairs iter.Seq2[text.Pair, error], n int) error {
+// Choose chooses n[i] pairs of part i, or fewer if it has not enough of them. It iterates over the
+// pairs of the corpus once, or three times if many are near-duplicates. Errors are those of pairs,
+// or the cause of the end of ctx.
+func (h *ValidationSet) Choose(ctx context.Context, pairs iter.Seq2[text.Pair, error], n []int) error {
 	for {
-		list, all := h.drawing.pairs()
+		var list []drawn
+		before := 0
+		for i := range h.parts {
+			p := &h.parts[i]
+			p.list, _ = p.pairs()
+			p.before = before
+			before += p.count
+			list = append(list, p.list...)
+		}
 		ranks, err := rankAll(ctx, pairs, list)
 		if err != nil {
 			return err
 		}
-		h.assign(list, ranks, n)
-		if len(h.Pairs)-h.Near >= n || all || len(list) >= maxDrawn {
-			h.drawing = nil
+		h.Pairs, h.Moved, h.Near, h.Repeated = nil, 0, 0, 0
+		var again []*part
+		for i := range h.parts {
+			p := &h.parts[i]
+			if unique := h.assign(p, ranks[:len(p.list)], n[i]); unique < n[i] && len(p.list) == p.n && p.n < maxDrawn {
+				again = append(again, p)
+			}
+			ranks = ranks[len(p.list):]
+		}
+		if again == nil {
+			h.parts = nil
 			return nil
 		}
-		h.drawing = newDrawing(maxDrawn, validationSeed)
-		if err := text.Each(ctx, pairs, h.drawing.add); err != nil {
+		if err := redraw(ctx, pairs, again); err != nil {
 			return err
 		}
 	}
+}
+
+// redraw draws more pairs of parts.
+func redraw(ctx context.Context, pairs iter.Seq2[text.Pair, error], parts []*part) error {
+	counts := make([]int, len(parts))
+	for i, p := range parts {
+		counts[i] = p.count
+		p.drawing = newDrawing(maxDrawn, validationSeed)
+	}
+	at := 0
+	return text.Each(ctx, pairs, func(pair text.Pair) error {
+		for i, p := range parts {
+			if p.before <= at && at < p.before+counts[i] {
+				p.add(pair)
+			}
+		}
+		at++
+		return nil
+	})
 }
 
 // foldedKeys are the hashes of a pair by which near-duplicates and repetitions are found: of the
@@ -117,28 +163,35 @@ func rankAll(ctx context.Context, pairs iter.Seq2[text.Pair, error], list []draw
 	return ranks, err
 }
 
-// assign sets the result from the drawn pairs and their ranks.
-func (h *ValidationSet) assign(list []drawn, ranks []similarityRank, n int) {
-	h.Pairs, h.Moved, h.Near, h.Repeated = nil, 0, 0, 0
+// assign adds n pairs of a part to the result, by their ranks among all pairs. It returns how many
+// of them have no near-duplicates.
+func (h *ValidationSet) assign(p *part, ranks []similarityRank, n int) (unique int) {
+	first, moved := len(h.Pairs), 0
 	for rank := uniquePair; rank < numRanks; rank++ {
-		h.Moved = 0
-		for i := 0; i < len(list) && len(h.Pairs) < n; i++ {
+		moved = 0
+		for i := 0; i < len(p.list) && len(h.Pairs)-first < n; i++ {
 			switch {
 			case ranks[i] > rank:
-				h.Moved++
+				moved++
 			case ranks[i] == rank:
-				h.Pairs = append(h.Pairs, list[i].Pair)
+				pair := p.list[i].Pair
+				pair.Line += p.before
+				h.Pairs = append(h.Pairs, pair)
 				if rank >= nearPair {
 					h.Near++
+				} else {
+					unique++
 				}
 				if rank == repeatedPair {
 					h.Repeated++
 				}
 			}
 		}
-		if minChosen*len(h.Pairs) >= n {
+		if minChosen*(len(h.Pairs)-first) >= n {
 			break
 		}
 	}
-	slices.SortFunc(h.Pairs, func(a, b text.Pair) int { return a.Line - b.Line })
+	h.Moved += moved
+	slices.SortFunc(h.Pairs[first:], func(a, b text.Pair) int { return a.Line - b.Line })
+	return unique
 }

@@ -15,11 +15,11 @@ import (
 // validationSetOf chooses n pairs.
 func validationSetOf(t *testing.T, pairs []text.Pair, n int) *ValidationSet {
 	t.Helper()
-	h := NewValidationSet(n)
+	h := NewValidationSet(n, 1)
 	for i := range pairs {
-		h.Draw(pairs[i])
+		h.Draw(pairs[i], 0)
 	}
-	if err := h.Choose(context.Background(), validPairs(pairs), n); err != nil {
+	if err := h.Choose(context.Background(), validPairs(pairs), []int{n}); err != nil {
 		t.Fatal(err)
 	}
 	if len(h.Pairs) > n {
@@ -133,20 +133,73 @@ func TestValidationSetFallsBack(t *testing.T) {
 	}
 }
 
+// As many pairs of each part are held out as are wanted, none with near-duplicates in its part or
+// in another one. A part of many near-duplicates is drawn again.
+func TestValidationSetOfParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	unique := func() text.Pair {
+		return text.Pair{Source: fmt.Sprintf("w%x", r.Uint64()), Target: fmt.Sprintf("v%x", r.Uint64())}
+	}
+	var parts [3][]text.Pair
+	for i := range 20_000 {
+		p := text.Pair{Source: fmt.Sprintf("Version %d!", i), Target: fmt.Sprintf("version %d", i%7)}
+		if i%100 == 0 {
+			p = unique()
+		}
+		parts[0] = append(parts[0], p)
+	}
+	for range 1000 {
+		parts[1] = append(parts[1], unique())
+	}
+	for i := range 1000 {
+		p := unique()
+		if i%2 == 0 {
+			p.Source = strings.ToUpper(parts[1][i].Source)
+		}
+		parts[2] = append(parts[2], p)
+	}
+	h := NewValidationSet(150, len(parts))
+	var pairs []text.Pair
+	var partOf []int
+	for i, list := range parts {
+		for _, p := range list {
+			p.Line = len(pairs) + 1
+			pairs, partOf = append(pairs, p), append(partOf, i)
+			h.Draw(p, i)
+		}
+	}
+	if err := h.Choose(context.Background(), validPairs(pairs), []int{150, 100, 50}); err != nil {
+		t.Fatal(err)
+	}
+	counts, repeats := [3]int{}, 0
+	for _, p := range h.Pairs {
+		if p.Source != pairs[p.Line-1].Source {
+			t.Fatalf("line %d is %q, want %q", p.Line, p.Source, pairs[p.Line-1].Source)
+		}
+		counts[partOf[p.Line-1]]++
+		if i := p.Line - 1 - len(parts[0]); i >= 0 && i%2 == 0 {
+			repeats++
+		}
+	}
+	if counts != [3]int{150, 100, 50} || h.Near != 0 || repeats != 0 {
+		t.Errorf("%v pairs are held out, %d near, %d repeated in another part; want 150, 100, 50, 0 and 0", counts, h.Near, repeats)
+	}
+}
+
 func TestValidationSetErrors(t *testing.T) {
 	pairs := similarPairs(2000)
-	h := NewValidationSet(10)
+	h := NewValidationSet(10, 1)
 	for _, p := range pairs {
-		h.Draw(p)
+		h.Draw(p, 0)
 	}
 	broken := errors.New("broken")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(broken)
-	if err := h.Choose(ctx, validPairs(pairs), 10); err != broken {
+	if err := h.Choose(ctx, validPairs(pairs), []int{10}); err != broken {
 		t.Errorf("error %v, want the cause", err)
 	}
 	failing := func(yield func(text.Pair, error) bool) { yield(text.Pair{}, broken) }
-	if err := h.Choose(context.Background(), failing, 10); err != broken {
+	if err := h.Choose(context.Background(), failing, []int{10}); err != broken {
 		t.Errorf("error %v, want that of the pairs", err)
 	}
 }

@@ -14,6 +14,7 @@
 //	sample.go      segmentations drawn at random, for training
 //	decode.go      ids to text
 //	remap.go       the pieces of one tokenizer as pieces of another
+//	trim.go        a tokenizer without the pieces that are not used
 //	trie.go        the strings that a text begins with
 //
 // # Terms

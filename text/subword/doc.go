@@ -7,6 +7,7 @@
 //	vocabulary.go  the file of the vocabulary, and counting one
 //	tokenizer.go   codes and a vocabulary as a text.Tokenizer
 //	sample.go      encoding with merges dropped at random, for training
+//	trim.go        a tokenizer without the pieces that are not used
 //	file.go        the tokenizer as bytes, for the model file
 //	learn.go       codes from a corpus
 //

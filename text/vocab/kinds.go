@@ -86,3 +86,31 @@ func Remap(t, old text.Tokenizer) ([][]int32, error) {
 	}
 	return nil, fmt.Errorf("tokenizers of different kinds: %T and %T", t, old)
 }
+
+// Trim returns the tokenizer of t's kind without most of the pieces that are not used: used[id]
+// tells whether the piece of an id of t is used. A text whose pieces are all used keeps them.
+func Trim(t text.Tokenizer, used []bool) (text.Tokenizer, error) {
+	switch t := t.(type) {
+	case *bpe.Tokenizer:
+		return t.Trim(used)
+	case *sentencepiece.Tokenizer:
+		return t.Trim(used)
+	case *subword.Tokenizer:
+		return t.Trim(used)
+	}
+	return nil, fmt.Errorf("%T cannot be trimmed", t)
+}
+
+// Renumber returns the ids of t for those of old that have the same piece, where remap is Remap of
+// the two.
+func Renumber(remap [][]int32) map[int32]int32 {
+	ids := map[int32]int32{}
+	for id, was := range remap {
+		if len(was) == 1 {
+			if _, ok := ids[was[0]]; !ok {
+				ids[was[0]] = int32(id)
+			}
+		}
+	}
+	return ids
+}

@@ -47,6 +47,7 @@
 //	distinct.go   counts distinct pairs in bounded memory
 //	overlap.go    validation pairs that are in the training pairs
 //	languages.go  the languages that tagged sources begin with
+//	trim.go       tokenizers without the pieces that a corpus does not use
 //	read.go       Read: a Corpus from a Text or from a Survey
 //	holdout.go    how many pairs are held out
 //	mix.go        Mix: several sources, and the schedule by which they are drawn

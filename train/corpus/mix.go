@@ -47,6 +47,24 @@ func (m Mix) Tagged() bool {
 	})
 }
 
+// shares returns the shares of the sources, whose numbers of pairs are given. Their sum is 1.
+func (s Stage) shares(pairs []int) []float64 {
+	shares := slices.Clone(s.Shares)
+	if shares == nil {
+		for _, n := range pairs {
+			shares = append(shares, float64(n))
+		}
+	}
+	sum := 0.0
+	for _, share := range shares {
+		sum += share
+	}
+	for i := range shares {
+		shares[i] /= sum
+	}
+	return shares
+}
+
 // tagged returns a sentence with the tag before it. A blank one stays blank, so that it is skipped.
 func (s Source) tagged(sentence string) string {
 	if s.Tag == "" || text.IsBlank(sentence) {
@@ -71,21 +89,15 @@ func newSchedule(stages []Stage, sizes, heldOut []int) (*schedule, error) {
 	s := &schedule{stages: slices.Clone(stages), from: []int{0}, before: [][]int{make([]int, len(sizes))}}
 	for n := range s.stages {
 		stage := &s.stages[n]
-		sum, shares := 0.0, stage.Shares
-		stage.Shares = make([]float64, len(sizes))
+		stage.Shares = stage.shares(sizes)
 		for i, size := range sizes {
-			share := float64(size)
-			if shares != nil {
-				share = shares[i]
-			}
 			if used := size - heldOut[i]; used > 0 {
-				stage.Shares[i] = float64(share * float64(size) / float64(used))
+				stage.Shares[i] = float64(stage.Shares[i] * float64(size) / float64(used))
+			} else {
+				stage.Shares[i] = 0
 			}
-			sum += stage.Shares[i]
 		}
-		for i := range stage.Shares {
-			stage.Shares[i] /= sum
-		}
+		stage.Shares = stage.shares(nil)
 		if n == len(s.stages)-1 {
 			break
 		}

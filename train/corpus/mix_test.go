@@ -133,6 +133,32 @@ func TestMixHoldsOut(t *testing.T) {
 	}
 }
 
+// Pairs are held out in the shares of the last stage, as many as its main source can spare.
+func TestMixHoldsOutByShare(t *testing.T) {
+	sources := []Source{mixSource(t, "a", 3000, ""), mixSource(t, "b", 1000, "")}
+	for _, c := range []struct {
+		shares []float64
+		want   [2]int
+	}{{nil, [2]int{150, 50}}, {[]float64{1, 4}, [2]int{13, 50}}, {[]float64{0, 1}, [2]int{0, 50}}, {[]float64{9, 1}, [2]int{150, 17}}} {
+		m := Mix{Sources: sources, Stages: []Stage{{Shares: []float64{1, 0}, Passes: 1}, {Shares: c.shares, Until: 1, Passes: math.Inf(1)}}}
+		read := readMix(t, m, train.DefaultOptions())
+		var got [2]int
+		for _, p := range read.HeldOut.Pairs {
+			got[p.Source[0]-'a']++
+		}
+		if got != c.want {
+			t.Errorf("shares %v: %v pairs are held out, want %v", c.shares, got, c.want)
+		}
+		parts := []train.ValidPart{{Name: "a", Pairs: got[0]}, {Name: "b", Pairs: got[1]}}
+		if got[0] == 0 {
+			parts = nil
+		}
+		if !slices.Equal(read.ValidParts, parts) {
+			t.Errorf("shares %v: parts %v, want %v", c.shares, read.ValidParts, parts)
+		}
+	}
+}
+
 // Modifiers apply to the sentences, not to tags, by draws that depend on pass and pair alone.
 func TestMixModifies(t *testing.T) {
 	modifier := func(name string) augment.Modifier {

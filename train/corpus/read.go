@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"tfm/model"
@@ -27,6 +28,7 @@ type Options struct {
 	Tokenizers *vocab.Tokenizers // nil learns them from Train
 	VocabSize  int               // pieces of each tokenizer to learn
 	Joint      bool              // learn one tokenizer for both sides instead of one for each
+	Trim       bool              // drop pieces of Tokenizers that Train does not use
 
 	// Progress, if not nil, is called from time to time on the caller's goroutine with the
 	// number of pairs that are done.
@@ -167,8 +169,7 @@ func (r *reader) read(ctx context.Context) error {
 
 // holdOut chooses the held-out pairs, encodes them, and adds their indices to heldOut.
 func (r *reader) holdOut(ctx context.Context, heldOut map[int]bool) error {
-	n := MaxHeldOut(r.Pairs)
-	if !r.chosen && n > 0 {
+	if n := r.heldOutOf(); !r.chosen && slices.Max(n) > 0 {
 		pairs := func(yield func(text.Pair, error) bool) {
 			i := 0
 			for p, err := range r.Train.pairs {
@@ -185,11 +186,33 @@ func (r *reader) holdOut(ctx context.Context, heldOut map[int]bool) error {
 		r.chosen = true
 	}
 	r.out.HeldOut = r.heldOut
+	r.out.ValidParts = r.validParts()
 	for _, p := range r.heldOut.Pairs {
 		heldOut[p.Line-1] = true
 		r.addValid(p)
 	}
 	return nil
+}
+
+// validParts returns the held-out pairs of each source of a Mix, nil if they are of one.
+func (r *reader) validParts() (parts []train.ValidPart) {
+	mix, pairs := r.Train.Mix()
+	if mix == nil {
+		return nil
+	}
+	end, held := 0, r.heldOut.Pairs
+	for i, s := range mix.Sources {
+		end += pairs[i]
+		n := len(held)
+		if after := slices.IndexFunc(held, func(p text.Pair) bool { return p.Line > end }); after >= 0 {
+			n = after
+		}
+		parts, held = append(parts, train.ValidPart{Name: s.Name, Pairs: n}), held[n:]
+	}
+	if parts = slices.DeleteFunc(parts, func(p train.ValidPart) bool { return p.Pairs == 0 }); len(parts) < 2 {
+		return nil
+	}
+	return parts
 }
 
 // learn learns the tokenizers, unless they are given.

@@ -37,7 +37,8 @@ type Validation struct {
 }
 
 // Inspect reads all pairs once, the validation pairs first, because their errors are found sooner.
-// It counts the words of the training pairs unless c has Tokenizers. It does not use c's VocabSize
+// It counts the words of the training pairs unless c has Tokenizers,
+// which it trims with Trim. It does not use c's VocabSize
 // and Joint. Errors name file and line. When ctx ends, Inspect returns its cause.
 func Inspect(ctx context.Context, c Options) (*Survey, error) {
 	s := &Survey{Options: c}
@@ -56,10 +57,14 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 		}
 	}
 	if c.Valid == nil {
-		s.heldOut = clean.NewValidationSet(maxHeldOut)
+		s.heldOut = clean.NewValidationSet(maxHeldOut, max(1, len(c.Train.parts)))
 	}
-	if c.Tokenizers == nil {
+	var used *usage
+	switch {
+	case c.Tokenizers == nil:
 		s.words = new(vocab.Trainer)
+	case c.Trim:
+		used = newUsage(*c.Tokenizers)
 	}
 	err := text.Each(ctx, c.Train.pairs, func(p text.Pair) error {
 		h := training.add(p)
@@ -68,14 +73,23 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 		if s.words != nil {
 			s.words.Add(p)
 		}
+		if used != nil {
+			_, source := s.codes.cut(nil, p.Source)
+			used.add(source, p.Target)
+		}
 		if s.heldOut != nil {
-			s.heldOut.Draw(p)
+			s.heldOut.Draw(p, c.Train.part())
 		}
 		s.progress(Reading, training.Pairs)
 		return s.codes.add(c.Train, p, c.Languages)
 	})
 	if err != nil {
 		return nil, err
+	}
+	if used != nil {
+		if err := s.trim(used); err != nil {
+			return nil, err
+		}
 	}
 	s.Facts = *training.end()
 	if c.Valid != nil {

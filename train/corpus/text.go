@@ -58,6 +58,15 @@ func (t *Text) read(yield func(text.Pair, error) bool) {
 	}
 }
 
+// part returns the index of the part whose pair was read last, during a reading.
+func (t *Text) part() int {
+	i := len(t.counts) - 1
+	for i > 0 && t.counts[i] == 0 {
+		i--
+	}
+	return max(i, 0)
+}
+
 // Place describes the place of pair n, from 1, of the pairs that have been read: its line, and the
 // file of a Mix.
 func (t *Text) Place(n int) string {

@@ -21,6 +21,8 @@ func (r *Run) Check() error {
 		cli.UsageIf(r.Mix != "" && (r.TSV != "" || r.Src != "" || r.Tgt != ""), "either -mix, or -src and -tgt, or -tsv"),
 		errors.Join(checkPairs("", r.TSV, r.Src, r.Tgt), checkPairs("valid-", r.ValidTSV, r.ValidSrc, r.ValidTgt)),
 		cli.UsageIf(r.TSV == "" && r.Src == "" && r.Mix == "" && !r.Dump, "-src and -tgt are missing"),
+		cli.UsageIf(r.Trim && !r.Resume && r.Options.Init == "", "-trim drops pieces of a model: -init is missing"),
+		cli.UsageIf(r.Trim && r.Vocab != "", "either -trim or -vocab"),
 		cli.UsageIf(r.Out == "", "-o is empty"),
 		cli.UsageIf(r.Resume && r.Force, "either -resume or -force"),
 		cli.UsageIf(trains && r.VocabSize < bpe.MinSize,

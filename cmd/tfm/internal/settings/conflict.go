@@ -14,7 +14,7 @@ import (
 var notCompared = []string{
 	// A checkpoint does not hold files, sources of settings, and the machine.
 	"src", "tgt", "tsv", "mix", "valid-src", "valid-tgt", "valid-tsv", "o", "resume", "force", "preset", "config", "dump-config",
-	"vocab", "vocab-size", "tensorboard", "threads",
+	"vocab", "vocab-size", "trim", "tensorboard", "threads",
 	// The weights do not depend on these.
 	"src-lang", "tgt-lang", "length-penalty", "alpha",
 }

@@ -29,6 +29,7 @@ type Run struct {
 	Vocab     string // file of tokenizers; "" trains them, or keeps those of Options.Init
 	VocabSize int
 	Joint     bool
+	Trim      bool // drop the pieces of Options.Init that the training pairs do not use
 
 	Options     train.Options
 	TensorBoard string // folder of event files; "" is none
@@ -185,6 +186,7 @@ func (r *Run) dataFlags(f *cli.Flags) {
 	f.Group("Vocabulary and batches")
 	f.StringVar(&r.Vocab, "vocab", "", "`file` of 'tfm vocab' or sentencepiece, two of them (SOURCE,TARGET), model, or CODES,VOCABULARY of subword-nmt, whose tokenizers to use; without it tokenizers are trained. With -init it replaces the "+
 		"model's tokenizers: pieces that both have keep their embeddings")
+	f.BoolVar(&r.Trim, "trim", false, "with -init, drop the pieces that the training pairs do not use, and their embeddings: a smaller and faster model")
 	f.IntVar(&r.VocabSize, "vocab-size", 8000, "vocabulary size: number of pieces of the tokenizer that is trained").Common().Default(chosenDefault)
 	f.BoolVar(&r.Joint, "joint", true, "train one tokenizer for both sides; -joint=false: one for each")
 	f.IntVar(&o.BatchTokens, "batch-tokens", o.BatchTokens, "limit of target tokens in a batch").Default(byPreset)

@@ -191,6 +191,9 @@ func (j *Job) Inspect(ctx context.Context) (err error) {
 	options.Progress = j.printReading
 	j.Survey, err = corpus.Inspect(ctx, options)
 	j.Progress.Clear()
+	if err == nil {
+		j.Corpus.Tokenizers = j.Survey.Tokenizers // trimmed, if Corpus.Trim says so
+	}
 	return err
 }
 
@@ -245,24 +248,41 @@ func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 	if err := m.CarryOver(from.Model, src, tgt); err != nil {
 		return fmt.Errorf("%s: %w", from.Path, err)
 	}
+	j.renumberSuppressed(tgt)
 	j.Progress.Field("initial weights", "%s", from.Path)
 	joint := to.Joint() && from.Tokenizers.Joint()
-	j.fieldIf(joint, "pieces", "%s", known(src))
-	j.fieldIf(!joint, "source pieces", "%s", known(src))
-	j.fieldIf(!joint, "target pieces", "%s", known(tgt))
+	j.fieldIf(joint, "pieces", "%s", known(src, from.Tokenizers.Source))
+	j.fieldIf(!joint, "source pieces", "%s", known(src, from.Tokenizers.Source))
+	j.fieldIf(!joint, "target pieces", "%s", known(tgt, from.Tokenizers.Target))
 	j.fieldIf(from.Shortlist, "shortlist", "not kept: learn it from the new pairs with 'tfm shortlist'")
 	return nil
 }
 
-// known describes how many pieces of a vocabulary are in the vocabulary before.
-func known(pieces [][]int32) string {
+// renumberSuppressed replaces the ids of the initial model's vocabulary that no search selects.
+func (j *Job) renumberSuppressed(remap [][]int32) {
+	list, _ := model.ParseSuppressed(j.Options.Search.Suppressed)
+	ids := vocab.Renumber(remap)
+	var kept []int32
+	for _, id := range list {
+		if now, ok := ids[id]; ok {
+			kept = append(kept, now)
+		}
+	}
+	j.Options.Search.Suppressed = model.FormatSuppressed(kept)
+}
+
+// known describes how many pieces of a vocabulary are in that of old.
+func known(pieces [][]int32, old text.Tokenizer) string {
 	same := 0
 	for _, was := range pieces {
 		if len(was) == 1 {
 			same++
 		}
 	}
-	if same == len(pieces) {
+	switch dropped := old.Size() - len(pieces); {
+	case same == len(pieces) && dropped > 0:
+		return fmt.Sprintf("%s carried over, %s dropped", format.Thousands(same), format.Thousands(dropped))
+	case same == len(pieces):
 		return fmt.Sprintf("all %s carried over", format.Thousands(same))
 	}
 	return fmt.Sprintf("%s of %s carried over; a new one starts as the mean of the pieces it was split into", format.Thousands(same), format.Thousands(len(pieces)))

@@ -222,6 +222,7 @@ func (j *Job) printValidation(e train.Event) {
 	j.lastValid = v
 	if p.Width() == 0 {
 		p.Line("step %s: %s%s", format.Thousands(e.Step), validation(v), best(e))
+		j.printParts(e.Parts)
 		return
 	}
 	line := fmt.Sprintf("step %s: validation perplexity %s", format.Thousands(e.Step), perplexity(v.NLL))
@@ -238,7 +239,19 @@ func (j *Job) printValidation(e train.Event) {
 		line += ", new best"
 	}
 	p.Text("%s", line)
+	j.printParts(e.Parts)
 	j.printSample(e.Samples)
+}
+
+// printParts prints the BLEU of each source of several.
+func (j *Job) printParts(parts []train.ValidPart) {
+	var list []string
+	for _, p := range parts {
+		list = append(list, fmt.Sprintf("%s %.2f", p.Name, p.BLEU))
+	}
+	if list != nil {
+		j.Progress.Text("  BLEU of %s", strings.Join(list, ", "))
+	}
 }
 
 // change formats a difference to the last validation.

@@ -217,16 +217,16 @@ func TestPrintValidation(t *testing.T) {
 	}
 	first := train.Event{Kind: train.Validated, Step: 1000, Samples: samples, Best: true, Valid: train.Validation{Step: 1000, NLL: math.Log(134.8), HasBLEU: true, BLEU: 0.3}}
 	second := train.Event{Kind: train.Validated, Step: 2000, Samples: samples, Best: true, Valid: train.Validation{Step: 2000, NLL: math.Log(12.34), Accuracy: 0.5, HasBLEU: true, BLEU: 22.51}}
-	third := train.Event{Kind: train.Validated, Step: 3000, Samples: samples, Valid: train.Validation{Step: 3000, NLL: math.Log(14), HasBLEU: true, BLEU: 20.25}}
+	third := train.Event{Kind: train.Validated, Step: 3000, Samples: samples, Parts: []train.ValidPart{{Name: "general", Pairs: 50, BLEU: 31.5}, {Name: "memory", Pairs: 50, BLEU: 9}}, Valid: train.Validation{Step: 3000, NLL: math.Log(14), HasBLEU: true, BLEU: 20.25}}
 	for width, want := range map[int]string{
 		0: "step 1,000: validation perplexity 134.80, accuracy 0.0%, BLEU 0.30, the best so far\n" +
 			"step 2,000: validation perplexity 12.34, accuracy 50.0%, BLEU 22.51, the best so far\n" +
-			"step 3,000: validation perplexity 14.00, accuracy 0.0%, BLEU 20.25\n",
+			"step 3,000: validation perplexity 14.00, accuracy 0.0%, BLEU 20.25\n  BLEU of general 31.50, memory 9.00\n",
 		80: "step 1,000: validation perplexity 134.8, BLEU 0.30, new best\n" +
 			"  source      你好！\n  reference   Hello!\n  translation Hello!\n" +
 			"step 2,000: validation perplexity 12.34 (-122.5), BLEU 22.51 (+22.21), new best\n" +
 			"  source      他上个星期买了一辆红色的自行车。\n  reference   Last week he bought a red bicycle.\n  translation He bought  [31ma red bicycle on Monday on Monday on Monday on Mo…\n" +
-			"step 3,000: validation perplexity 14.00 (+1.66), BLEU 20.25 (-2.26)\n" +
+			"step 3,000: validation perplexity 14.00 (+1.66), BLEU 20.25 (-2.26)\n  BLEU of general 31.50, memory 9.00\n" +
 			"  source      你好！\n  reference   Hello!\n  translation Hello!\n",
 	} {
 		var b strings.Builder

@@ -1,0 +1,76 @@
+package corpus
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/internal/texttest"
+	"tfm/model"
+	"tfm/text"
+	"tfm/text/vocab"
+	"tfm/train"
+)
+
+// Trimmed tokenizers have the pieces that the pairs use, with which the pairs are encoded as
+// before, and the tokens of all languages with their new ids.
+func TestTrim(t *testing.T) {
+	lines := texttest.Lines(400)
+	for _, joint := range []bool{true, false} {
+		var trainer vocab.Trainer
+		for i := range 200 {
+			trainer.Add(text.Pair{Source: lines[i], Target: lines[200+i]})
+		}
+		full, err := trainer.Train(600, joint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "pairs.tsv")
+		var tsv strings.Builder
+		for i := range 20 {
+			tsv.WriteString(">>fra<< " + lines[i] + "\t" + lines[200+i] + "\n")
+		}
+		if err := os.WriteFile(path, []byte(tsv.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		last := int32(full.Source.Size() - 1)
+		languages := []model.Language{{Code: "deu", IDs: []int32{last}}, {Code: "fra", IDs: []int32{last - 1, 40}}}
+		read := func(trim bool) *Corpus {
+			o := train.DefaultOptions()
+			o.ValidEvery = 0
+			c, err := Read(context.Background(), Options{Train: TSV(path), Tokenizers: &full, Tagged: true, Languages: model.FormatLanguages(languages), Trim: trim}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(c.Close)
+			return c
+		}
+		was, c := read(false), read(true)
+		if c.Vocab.Joint() != joint || c.Vocab.Source.Size() >= full.Source.Size() || c.Vocab.Target.Size() >= full.Target.Size() {
+			t.Errorf("joint %v: joint %v, %d and %d pieces of %d and %d, want fewer", joint, c.Vocab.Joint(),
+				c.Vocab.Source.Size(), c.Vocab.Target.Size(), full.Source.Size(), full.Target.Size())
+		}
+		pieces := func(t text.Tokenizer, ids []int32) (list []string) {
+			for _, id := range ids {
+				list = append(list, t.Piece(id))
+			}
+			return list
+		}
+		for i := range 20 {
+			if got, want := pieces(c.Vocab.Source, c.Train.Src(i)), pieces(full.Source, was.Train.Src(i)); !slices.Equal(got, want) {
+				t.Fatalf("joint %v: source %d is %q, want %q", joint, i, got, want)
+			}
+			if got, want := pieces(c.Vocab.Target, c.Train.Tgt(i)), pieces(full.Target, was.Train.Tgt(i)); !slices.Equal(got, want) {
+				t.Fatalf("joint %v: target %d is %q, want %q", joint, i, got, want)
+			}
+		}
+		for i, l := range c.Languages.List() {
+			if got, want := pieces(c.Vocab.Source, l.IDs), pieces(full.Source, languages[i].IDs); l.Code != languages[i].Code || !slices.Equal(got, want) {
+				t.Errorf("joint %v: language %s has the tokens %q, want %q", joint, l.Code, got, want)
+			}
+		}
+	}
+}
