@@ -30,11 +30,15 @@ func (r *release) build() (map[target][]byte, error) {
 		// Package serve speaks HTTP/1.1 only, so that HTTP/2 can stay out of the binary.
 		args := []string{"build", "-trimpath", "-buildvcs=false", "-tags=nethttpomithttp2", "-ldflags=" + stamp}
 		// In these packages inlining costs size and saves little time.
+		packages := []string{"crypto/tls", "crypto/x509"}
 		for _, p := range []string{
 			"cmd/...", "digits", "internal/format", "internal/yaml", "model/convert", "model/torchfile", "report", "serve", "text/augment", "text/document", "text/markup", "text/moses", "text/split",
 			"train/corpus", "train/runlog", "train/tensorboard", "translate",
 		} {
-			args = append(args, "-gcflags="+strings.TrimSpace(module)+"/"+p+"=-l")
+			packages = append(packages, strings.TrimSpace(module)+"/"+p)
+		}
+		for _, p := range packages {
+			args = append(args, "-gcflags="+p+"=-l")
 		}
 		c := exec.Command("go", append(args, "-o", path, "./cmd/"+name)...)
 		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0")
