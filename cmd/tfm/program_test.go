@@ -176,7 +176,7 @@ var sharedFlags = map[string]string{
 	"src-lang": "source language", "tgt-lang": "target language", "vocab-size": "pieces", "progress": "speed and remaining time",
 	"time": "training time", "beam": "kept at each decode step; 1 is greedy", "nbest": "translations of each", "config": "settings file",
 	"int8": "8 bits.*: faster, and a few translations differ", "valid-src": "validation source sentences; without it some of the pairs are held out",
-	"length-penalty": "divisor of the log-probability", "dropped": "dropped",
+	"length-penalty": "divisor of the log-probability", "dropped": "dropped", "sample": "draw translations at random", "drop": "with the lowest scores to drop",
 }
 
 // A name of a flag means the same in all commands, so its value does. Only -o is a file here and a

@@ -163,11 +163,26 @@ func TestTranslateKey(t *testing.T) {
 	if !slices.Equal(lines[:5], lines[10:15]) || slices.Equal(lines[:5], lines[5:10]) {
 		t.Errorf("keys a, b, a draw\n%s", names)
 	}
+	// A line without columns can be its own key.
+	named := map[string][]string{}
+	for _, text := range []string{"the dog\nthe cat\nthe dog\n", "the cat\nthe dog\n"} {
+		drawn := strings.Split(mustRun(t, text, append(sample, "-key", "1", "-nbest", "5")...).stdout, "\n")
+		for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+			if got := drawn[5*i : 5*i+5]; named[line] == nil {
+				named[line] = got
+			} else if !slices.Equal(got, named[line]) {
+				t.Errorf("key %q draws %q and %q", line, got, named[line])
+			}
+		}
+	}
+	if slices.Equal(named["the dog"], named["the cat"]) || !strings.HasPrefix(named["the dog"][0], "the dog\t") {
+		t.Errorf("keys of lines: %q", named)
+	}
 }
 
 func TestTranslateWrongFormats(t *testing.T) {
 	for args, want := range map[string]string{
-		"-key 2 -sample":                   "-key needs -column or -json",
+		"-key 2 -sample":                   "-key 2 needs -column or -json; -key 1 is the line",
 		"-as x -column 1":                  "-as needs -json",
 		"-column 0":                        `-column is "0", expected the number of a column, from 1, or -json`,
 		"-column 1 -key id -sample":        `-key is "id", expected the number of a column, from 1, or -json`,

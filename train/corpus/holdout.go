@@ -19,11 +19,20 @@ func (s *Survey) heldOutOf() []int {
 		return []int{n}
 	}
 	shares := mix.Stages[len(mix.Stages)-1].shares(pairs)
+	for i, s := range mix.Sources {
+		if s.TrainOnly {
+			shares[i] = 0
+		}
+	}
+	shares = Stage{Shares: shares}.shares(nil)
 	largest := 0
 	for i, share := range shares {
 		if share > shares[largest] {
 			largest = i
 		}
+	}
+	if !(shares[largest] > 0) { // no source gives pairs
+		return make([]int, len(shares))
 	}
 	most := min(float64(n), float64(MaxHeldOut(pairs[largest]))/shares[largest])
 	counts := make([]int, len(shares))

@@ -25,6 +25,8 @@ type Source struct {
 	Name  string
 	Files text.Files
 	Tag   string // precedes each source sentence: >>fra<<, or a mark such as <bt>; "" is none
+
+	TrainOnly bool // hold no pairs out
 }
 
 // Stage is a part of a training with a Mix.

@@ -137,9 +137,18 @@ func TestMixHoldsOut(t *testing.T) {
 func TestMixHoldsOutByShare(t *testing.T) {
 	sources := []Source{mixSource(t, "a", 3000, ""), mixSource(t, "b", 1000, "")}
 	for _, c := range []struct {
-		shares []float64
-		want   [2]int
-	}{{nil, [2]int{150, 50}}, {[]float64{1, 4}, [2]int{13, 50}}, {[]float64{0, 1}, [2]int{0, 50}}, {[]float64{9, 1}, [2]int{150, 17}}} {
+		shares    []float64
+		trainOnly bool // the first source
+		want      [2]int
+	}{
+		{nil, false, [2]int{150, 50}},
+		{[]float64{1, 4}, false, [2]int{13, 50}},
+		{[]float64{0, 1}, false, [2]int{0, 50}},
+		{[]float64{9, 1}, false, [2]int{150, 17}},
+		{[]float64{9, 1}, true, [2]int{0, 50}},
+		{[]float64{1, 0}, true, [2]int{0, 0}},
+	} {
+		sources[0].TrainOnly = c.trainOnly
 		m := Mix{Sources: sources, Stages: []Stage{{Shares: []float64{1, 0}, Passes: 1}, {Shares: c.shares, Until: 1, Passes: math.Inf(1)}}}
 		read := readMix(t, m, train.DefaultOptions())
 		var got [2]int
@@ -151,7 +160,7 @@ func TestMixHoldsOutByShare(t *testing.T) {
 		}
 		parts := []train.ValidPart{{Name: "a", Pairs: got[0]}, {Name: "b", Pairs: got[1]}}
 		if got[0] == 0 {
-			parts = nil
+			parts = nil // one source needs no figures of its own
 		}
 		if !slices.Equal(read.ValidParts, parts) {
 			t.Errorf("shares %v: parts %v, want %v", c.shares, read.ValidParts, parts)
@@ -285,6 +294,7 @@ trainer: /bin/cat
 		"version: 2\n":                                     "1: found version \"2\", expected 1",
 		"datasets:\n  a:\n    src: m.en\n":                 "3: found only src of the dataset a",
 		"datasets:\n  a:\n    path: x\n    sorce: y\n":     "4: found sorce of the dataset a",
+		"datasets:\n  a:\n    path: b\n    hold-out: no\n": "3: found hold-out \"no\" of the dataset a",
 		"datasets:\n  a:\n":                                "2: found the dataset \"a\" without a file",
 		"datasets:\n  a: b.tmx\n  a: c\n":                  "3: found a twice",
 		"datasets:\n  a:\n    path: b\n    src-lang: 12\n": "3: ",

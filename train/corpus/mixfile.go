@@ -23,6 +23,7 @@ import (
 //	    src: memory.en              # two files, or path: one
 //	    tgt: memory.de
 //	    tag: <tm>                   # precedes each source sentence
+//	    hold-out: false             # all pairs are for training
 //	    src-lang: en                # in a translation memory of more than two languages
 //	    tgt-lang: de
 //	stages:
@@ -128,18 +129,22 @@ func (m *mixFile) readSource(e yaml.Entry) error {
 	if e.Value.IsScalar() {
 		s.Files.Source = e.Value.Scalar
 	}
+	holdOut := "true"
 	for _, of := range e.Value.Entries {
-		fields := map[string]*string{"path": &s.Files.Source, "src": &s.Files.Source, "tgt": &s.Files.Target, "tag": &s.Tag, "src-lang": &s.Files.SrcLang, "tgt-lang": &s.Files.TgtLang}
+		fields := map[string]*string{"path": &s.Files.Source, "src": &s.Files.Source, "tgt": &s.Files.Target, "tag": &s.Tag, "src-lang": &s.Files.SrcLang, "tgt-lang": &s.Files.TgtLang, "hold-out": &holdOut}
 		field, ok := fields[of.Key]
 		switch {
 		case !ok || !of.Value.IsScalar():
-			return of.Value.Errorf(m.name, "found %s of the dataset %s, expected path, or src and tgt, and tag, src-lang and tgt-lang", of.Key, s.Name)
+			return of.Value.Errorf(m.name, "found %s of the dataset %s, expected path, or src and tgt, and tag, hold-out, src-lang and tgt-lang", of.Key, s.Name)
 		case of.Key == "src" && e.Value.Find("tgt") == nil, of.Key == "tgt" && e.Value.Find("src") == nil:
 			return of.Value.Errorf(m.name, "found only %s of the dataset %s, expected src and tgt", of.Key, s.Name)
 		case of.Key == "path" && e.Value.Find("src") != nil:
 			return of.Value.Errorf(m.name, "found both path and src of the dataset %s", s.Name)
 		}
 		*field = of.Value.Scalar
+	}
+	if s.TrainOnly = holdOut == "false"; !s.TrainOnly && holdOut != "true" {
+		return e.Value.Errorf(m.name, "found hold-out %q of the dataset %s, expected true or false", holdOut, s.Name)
 	}
 	if s.Files.Source == "" || strings.ContainsAny(s.Name, " \t") {
 		return e.Value.Errorf(m.name, "found the dataset %q without a file, expected NAME: FILE", e.Key)

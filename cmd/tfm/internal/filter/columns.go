@@ -11,13 +11,25 @@ import (
 )
 
 // plain is the Format whose lines are texts.
-type plain struct{ *Answer }
+type plain struct {
+	*Answer
+	keyed bool // a line is its own key
+}
 
-func (plain) Parse(line string) (text, key string, err error) { return line, "", nil }
+func (p plain) Parse(line string) (text, key string, err error) {
+	if p.keyed {
+		key = line
+	}
+	return line, key, nil
+}
 
 func (p plain) Write(w io.Writer, number int, line string, r *translate.Result, _ error) {
 	for _, t := range p.list(r) {
-		columns := p.columns(strconv.Itoa(number), line, r, &t)
+		id := strconv.Itoa(number)
+		if p.keyed {
+			id = strings.ReplaceAll(line, "\t", " ")
+		}
+		columns := p.columns(id, line, r, &t)
 		if p.NBest && p.Align == "" || len(columns) == 1 {
 			columns[len(columns)-1] = t.Text // the last column may contain tabs
 		}

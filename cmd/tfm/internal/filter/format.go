@@ -97,7 +97,7 @@ func Flags(f *cli.Flags) *Options {
 	o := new(Options)
 	f.StringVar(&o.Column, "column", "", "number of the `column` to translate, from 1: lines are columns separated by tabs; they are copied, and the answer is added. With -json the name of the field (default text)")
 	f.BoolVar(&o.JSON, "json", false, "lines are JSON objects; their fields are copied, and the answer is added")
-	f.StringVar(&o.Key, "key", "", "`column`, or field, that takes the place of the line's number in -nbest and -sample")
+	f.StringVar(&o.Key, "key", "", "`column`, or field, that takes the place of the line's number in -nbest and -sample; without -column and -json 1, the line")
 	f.StringVar(&o.As, "as", "", "`field` of the translation with -json (default translation)")
 	return o
 }
@@ -109,7 +109,7 @@ func (o *Options) Format(a *Answer) (Format, error) {
 		cli.UsageIf(a.Align == AlignSoft && !o.JSON, "-align soft needs -json"),
 		cli.UsageIf(a.TokenScores && !o.JSON, "-token-scores needs -json"),
 		cli.UsageIf(a.Alternatives != 0 && !o.JSON, "-alternatives needs -json"),
-		cli.UsageIf(o.Key != "" && o.Column == "" && !o.JSON, "-key needs -column or -json"),
+		cli.UsageIf(o.Key != "" && o.Key != "1" && o.Column == "" && !o.JSON, "-key %s needs -column or -json; -key 1 is the line", o.Key),
 	)
 	switch {
 	case err != nil:
@@ -119,7 +119,7 @@ func (o *Options) Format(a *Answer) (Format, error) {
 	case o.Column != "":
 		return newColumns(o, a)
 	}
-	return plain{a}, nil
+	return plain{a, o.Key != ""}, nil
 }
 
 // Number returns the number that selects the draws of a key. A decimal key is its own number, so

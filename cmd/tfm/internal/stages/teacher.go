@@ -1,0 +1,118 @@
+package stages
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/distill"
+	"tfm/cmd/tfm/internal/filter"
+	"tfm/cmd/tfm/internal/translator"
+	"tfm/internal/format"
+)
+
+// Teacher is a model whose translations of a text are learned.
+type Teacher struct {
+	translator.Model
+	Text string // file, one sentence a line
+	Beam int    // 0 draws translations
+}
+
+// Check opens the teacher.
+func (t *Teacher) Check() error {
+	m, err := t.Open()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	c := m.Config()
+	return cmp.Or(
+		cli.UsageIf(c.TgtLanguages != "" && t.To == "" || c.SrcLanguages != "" && t.From == "", "%s is a model of several languages: name them with -from and -to", t.Path),
+		cli.UsageIf(strings.HasSuffix(t.Text, ".gz"), "%s is gzipped, expected a plain file, which is translated in parts", t.Text),
+	)
+}
+
+// shardBytes is the size of the text that the teacher translates at a time, about 10,000 words, so
+// that an interruption loses little.
+const shardBytes = 64 << 10
+
+// Shards returns the files of the teacher's translations.
+func (d *Work) Shards(t Teacher) ([]string, error) {
+	info, err := os.Stat(t.Text)
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, 1+info.Size()/shardBytes)
+	for i := range paths {
+		paths[i] = d.File(fmt.Sprintf("teacher/%06d", i+1))
+	}
+	return paths, nil
+}
+
+// Translate makes the teacher's translations, with further arguments. Each shard has a record of
+// its own.
+func (d *Work) Translate(ctx context.Context, title string, t Teacher, more ...string) error {
+	paths, err := d.Shards(t)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(d.File("teacher"), 0o777); err != nil {
+		return err
+	}
+	args := append([]string{"-model", t.Path}, more...)
+	if t.Beam > 0 {
+		args = append(args, "-beam", strconv.Itoa(t.Beam))
+	} else {
+		args = append(args, "-sample", "-key", "1") // draws do not depend on the parts
+	}
+	if t.Int8 {
+		args = append(args, "-int8")
+	}
+	for _, language := range [][2]string{{"-from", t.From}, {"-to", t.To}} {
+		if language[1] != "" {
+			args = append(args, language[0], language[1])
+		}
+	}
+	d.Progress.Line("%s", title)
+	d.Progress.Line("  tfm translate %s %s", shellWords(args), cli.ShellWord(t.Text))
+	start := time.Now()
+	for i, path := range paths {
+		shard := slices.Concat(args, d.threadsArgs(), []string{"-shard", fmt.Sprintf("%d/%d", i+1, len(paths)), "-o", path, t.Text})
+		if err := d.Program(ctx, "translate", shard...); err != nil {
+			return err
+		}
+		left := time.Since(start) / time.Duration(i+1) * time.Duration(len(paths)-i-1)
+		d.Progress.Update(time.Now(), fmt.Sprintf("part %s of %s, %v left", format.Thousands(i+1), format.Thousands(len(paths)), left.Round(time.Second)))
+	}
+	d.Progress.Clear()
+	return nil
+}
+
+// Write writes translations as lines of two files, without the given share of those with the lowest
+// scores.
+func (d *Work) Write(s Stage, translations iter.Seq2[distill.Translation, error], worst float64) error {
+	s.Name, s.Args = "choose", []string{fmt.Sprint(worst)}
+	return d.Once(s, func(bool) error {
+		return filter.WriteFiles(d.Dir(), s.Outputs, func(files []io.Writer) error {
+			all, written, err := distill.Write(translations, worst, files[0], files[1])
+			if err == nil {
+				d.Progress.Line("  %s of %s", format.Thousands(written), format.Count(all, "pair"))
+			}
+			return err
+		})
+	})
+}
+
+// Clean drops faulty pairs.
+func (d *Work) Clean(ctx context.Context, title string, pairs, cleaned []string) error {
+	return d.Command(ctx, Stage{Title: title, Name: "clean", Inputs: pairs, Outputs: cleaned, Args: append(PairsArgs(pairs), "-o", filepath.Dir(cleaned[0]))})
+}

@@ -1,0 +1,183 @@
+package stages
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/release"
+	"tfm/cmd/tfm/internal/terminal"
+	"tfm/model/safetensors"
+	"tfm/train"
+)
+
+// Work is long work whose parts are done once: each keeps its files in a folder, with a record of
+// what they were made of, so that the same command again continues.
+type Work struct {
+	Out, Ending string // the file to write; its folder has the same name with the ending
+	Threads     int
+	Force       bool // replace a file that the work did not write
+	Program     func(ctx context.Context, command string, args ...string) error
+	Progress    *terminal.Progress // set by Do
+}
+
+// Dir returns the folder of the stages.
+func (d *Work) Dir() string { return strings.TrimSuffix(d.Out, ".safetensors") + d.Ending }
+
+// File returns the path of a file in the folder.
+func (d *Work) File(name string) string { return filepath.Join(d.Dir(), name) }
+
+// Do does the stages in turn. No other process does so at the same time.
+func (d *Work) Do(all ...func() error) error {
+	unlock, err := train.Lock(d.Dir())
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	d.Progress = terminal.NewProgress(os.Stderr)
+	for _, do := range all {
+		err := do()
+		if errors.As(err, new(cli.InterruptError)) {
+			d.Progress.Line("the same command again continues")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Begin makes the folder, unless the file to write exists and is not that of the last stage.
+func (d *Work) Begin(last string) error {
+	// A record of the begin is of a kill between the last stage and its record.
+	if Exists(d.Out) && !d.Force && !Exists(d.File(last+".begun")) && !d.recorded(last+".done", stamp(d.Out)) {
+		return fmt.Errorf("%s already exists: -force replaces it", d.Out)
+	}
+	return os.MkdirAll(d.Dir(), 0o777)
+}
+
+// PairsArgs returns the flags of two files of pairs.
+func PairsArgs(files []string) []string { return []string{"-src", files[0], "-tgt", files[1]} }
+
+// Stage is a part of the work that is done once.
+type Stage struct {
+	Title, Name     string
+	Args            []string // with inputs and program, what the outputs depend on
+	Inputs, Outputs []string // files
+	partial         string   // folder of unfinished work, which only the same stage continues
+}
+
+// Command does a stage that is a command of the program.
+func (d *Work) Command(ctx context.Context, s Stage) error {
+	return d.Once(s, func(bool) error {
+		d.Progress.Line("  tfm %s %s", s.Name, shellWords(s.Args))
+		return d.Program(ctx, s.Name, append(d.threadsArgs(), s.Args...)...)
+	})
+}
+
+func shellWords(args []string) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		words[i] = cli.ShellWord(a)
+	}
+	return strings.Join(words, " ")
+}
+
+// threadsArgs returns the flag of the threads, if they were given.
+func (d *Work) threadsArgs() []string {
+	if d.Threads == 0 {
+		return nil
+	}
+	return []string{"-threads", strconv.Itoa(d.Threads)}
+}
+
+// Once runs do, unless the record of the stage says that its outputs were made by this program, of
+// these inputs and arguments, and nothing has changed. resumed says that do was begun for them, but
+// has not ended.
+func (d *Work) Once(s Stage, do func(resumed bool) error) error {
+	key := release.Current().String() + "\n" + strings.Join(s.Args, "\n") + "\n" + stamp(s.Inputs...)
+	begun, done := s.Name+".begun", s.Name+".done"
+	if d.recorded(done, key+stamp(s.Outputs...)) {
+		d.Progress.Line("%s: done before", s.Title)
+		return nil
+	}
+	d.Progress.Line("%s", s.Title)
+	resumed := d.recorded(begun, key)
+	err := os.RemoveAll(d.File(done))
+	if err == nil && !resumed {
+		// In this order, so that a kill in between leaves no unfinished work of another stage.
+		if err = cmp.Or(os.RemoveAll(d.File(begun)), os.RemoveAll(s.partial)); err == nil {
+			err = d.record(begun, key)
+		}
+	}
+	if err == nil {
+		err = do(resumed)
+	}
+	if err == nil {
+		err = d.record(done, key+stamp(s.Outputs...))
+	}
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(d.File(begun))
+}
+
+// stamp describes files by size and time. One that is missing differs from every other.
+func stamp(paths ...string) string {
+	var b strings.Builder
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			fmt.Fprintf(&b, "%s %d %s\n", path, info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))
+		} else {
+			fmt.Fprintf(&b, "%s %v\n", path, err)
+		}
+	}
+	return b.String()
+}
+
+// recorded reports whether a record ends in text.
+func (d *Work) recorded(name, text string) bool {
+	found, err := os.ReadFile(d.File(name))
+	return err == nil && strings.HasSuffix(string(found), text)
+}
+
+// record writes a record.
+func (d *Work) record(name, text string) error {
+	return safetensors.WriteAtomic(d.File(name), func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
+// Exists reports whether there is a file.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Readable makes the names of files absolute, because they may begin with a dash, and checks that
+// all but the file to write can be read more than once. An empty name is none.
+func (d *Work) Readable(paths ...*string) (err error) {
+	for _, path := range append(paths, &d.Out) {
+		if *path == "" {
+			continue
+		}
+		if *path, err = filepath.Abs(*path); err != nil {
+			return err
+		}
+		if info, err := os.Stat(*path); path != &d.Out && err != nil {
+			return err
+		} else if path != &d.Out && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s: expected a regular file, because it is read more than once", *path)
+		}
+	}
+	return nil
+}
