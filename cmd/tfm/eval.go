@@ -27,6 +27,7 @@ func evalCommand(f *cli.Flags) cli.Action {
 	c.model.PathFlag(f)
 	c.model.LanguageFlags(f)
 	f.StringVar(&c.src, "src", "", "`file` of source sentences, one a line")
+	f.StringVar(&c.tsv, "tsv", "", "`file` of lines with source, tab, reference, or translation memory (TMX), or .gz; replaces -src and -ref")
 	c.scores = scoring.Flags(f)
 	f.StringVar(&c.out, "o", "", "`file` to write the translations to")
 	f.Group("Search")
@@ -40,18 +41,27 @@ func evalCommand(f *cli.Flags) cli.Action {
 
 // evaluation is the command with its flags.
 type evaluation struct {
-	given    func() map[string]string // flags of the command line
-	model    translator.Model
-	src, out string
-	scores   *scoring.Options
-	search   *decode.Options
+	given         func() map[string]string // flags of the command line
+	model         translator.Model
+	src, tsv, out string
+	scores        *scoring.Options
+	search        *decode.Options
 }
 
 // check reports wrong usage, and files that cannot be read or written.
 func (c *evaluation) check() error {
+	refs := &c.scores.References
+	if err := cmp.Or(
+		cli.UsageIf(c.scores.Named() && (c.src != "" || c.tsv != ""), "either -src or -tsv or -t"),
+		cli.UsageIf(c.tsv != "" && (c.src != "" || len(*refs) > 0), "either -tsv or -src and -ref"),
+		cli.UsageIf(!c.scores.Named() && c.tsv == "" && (c.src == "" || len(*refs) == 0), "-src and -ref are needed, or -tsv, or -t"),
+	); err != nil {
+		return err
+	}
+	if c.tsv != "" {
+		c.src, *refs = c.tsv, []string{c.tsv}
+	}
 	err := cmp.Or(
-		cli.UsageIf(c.scores.Named() && c.src != "", "either -src or -t"),
-		cli.UsageIf(!c.scores.Named() && (c.src == "" || len(c.scores.References) == 0), "-src and -ref are needed, or -t"),
 		c.scores.Check(),
 		settings.CheckSearch(*c.search),
 		c.model.Check(),
@@ -71,16 +81,20 @@ func (c *evaluation) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	texts, err := scoring.ReadFiles(append(files, c.scores.References...))
-	if err != nil {
-		return err
-	}
-	srcs, refs := texts[0], texts[1:]
 	t, err := c.model.Open()
 	if err != nil {
 		return err
 	}
 	defer t.Close()
+	read := func() ([][]string, error) { return scoring.ReadFiles(append(files, c.scores.References...)) }
+	if c.tsv != "" {
+		read = func() ([][]string, error) { return readPairs(c.tsv, t) }
+	}
+	texts, err := read()
+	if err != nil {
+		return err
+	}
+	srcs, refs := texts[0], texts[1:]
 	if err := c.model.Search(c.search, c.given(), t); err != nil {
 		return err
 	}
@@ -95,6 +109,21 @@ func (c *evaluation) run(ctx context.Context, _ []string) error {
 	}
 	// After a failure of either the result of the other is kept.
 	return errors.Join(err, writeLines(c.out, hyps))
+}
+
+// readPairs returns the sources and the references of a file of pairs. The languages of the model
+// tell which are which in a translation memory.
+func readPairs(path string, t *translate.Translator) ([][]string, error) {
+	texts := make([][]string, 2)
+	files := text.Files{Source: path, OneSided: new(int), Likely: true}
+	files.SrcLang, files.TgtLang = t.Languages()
+	for p, err := range files.Pairs() {
+		if err != nil {
+			return nil, err
+		}
+		texts[0], texts[1] = append(texts[0], p.Source), append(texts[1], p.Target)
+	}
+	return texts, nil
 }
 
 // translate translates srcs, the lines of -src, and shows its progress.

@@ -81,3 +81,25 @@ func TestValidationScoresAsEvalDoes(t *testing.T) {
 		t.Errorf("validation printed %q, tfm eval %q:\n%s%s", found, want, o.stderr, eval)
 	}
 }
+
+// Pairs in one file are those of two, also in a translation memory whose sides have the languages
+// of the model in the other order.
+func TestEvalPairs(t *testing.T) {
+	m := toyModel(t)
+	sources, targets := strings.Split(strings.TrimSpace(read(t, toy.testSrc)), "\n"), strings.Split(strings.TrimSpace(read(t, toy.testTgt)), "\n")
+	var tsv, tmx strings.Builder
+	tmx.WriteString("<tmx version='1.4'><header srclang='fr'/><body>")
+	for i, s := range sources {
+		tsv.WriteString(s + "\t" + targets[i] + "\n")
+		tmx.WriteString("<tu><tuv xml:lang='fr'><seg>" + targets[i] + "</seg></tuv><tuv xml:lang='en'><seg>" + s + "</seg></tuv></tu>")
+	}
+	tmx.WriteString("</body></tmx>")
+	want := mustRun(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt).stdout
+	for _, path := range []string{write(t, "test.tsv", tsv.String()), write(t, "test.tmx", tmx.String())} {
+		if got := mustRun(t, "", "eval", "-model", m, "-tsv", path).stdout; got != want {
+			t.Errorf("%s: printed\n%swant\n%s", path, got, want)
+		}
+		mustFail(t, runTFM(t, "", "eval", "-model", m, "-tsv", path, "-ref", toy.testTgt), 2, "either -tsv or -src and -ref")
+	}
+	mustFail(t, runTFM(t, "", "eval", "-model", m, "-tsv", toy.testSrc), 1, ":1: found no tab")
+}
