@@ -31,6 +31,10 @@ type Data struct {
 	// ValidParts divides Valid, part after part, for Event.Parts. It can be nil.
 	ValidParts []ValidPart
 
+	// ByLoss lets the loss alone choose the best step: the maximum BLEU of several validations
+	// on few pairs is mostly chance.
+	ByLoss bool
+
 	// TargetPiece returns the text of a target id, see text.Tokenizer.Bytes. With it the
 	// validation's translations are valid UTF-8, as those of package translate are. It can be
 	// nil.

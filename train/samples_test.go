@@ -69,3 +69,22 @@ func TestValidParts(t *testing.T) {
 		t.Errorf("parts %v, want %v", parts, want)
 	}
 }
+
+// With ByLoss the validation with the lowest loss is the best, whatever its BLEU.
+func TestByLoss(t *testing.T) {
+	better := func(byLoss bool) bool {
+		high := Validation{Step: 1, NLL: 2, Loss: 2, HasBLEU: true, BLEU: 30, ByLoss: byLoss}
+		return Validation{Step: 2, NLL: 1, Loss: 1, HasBLEU: true, BLEU: 20, ByLoss: byLoss}.betterThan(high)
+	}
+	if better(false) || !better(true) {
+		t.Errorf("a lower loss with a lower BLEU is better: %v, by loss %v; want false, true", better(false), better(true))
+	}
+	d := copyData()
+	d.Valid, d.ByLoss = copyTask(20, 6, 2), true
+	d.References = references(d.Valid)
+	o := smallOptions(4)
+	o.ValidEvery = 2
+	if best := mustRun(t, context.Background(), newModel(t, smallConfig()), pool(t, 1), d, o, func(Event) {}).Best; !best.ByLoss || !best.HasBLEU {
+		t.Errorf("best %+v", best)
+	}
+}

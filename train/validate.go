@@ -24,6 +24,8 @@ type Validation struct {
 	HasBLEU  bool          `json:"has_bleu"` // false without references
 	BLEU     float64       `json:"bleu"`     // 0 to 100
 	Took     time.Duration `json:"took"`
+
+	ByLoss bool `json:"by_loss,omitempty"` // Data.ByLoss: BLEU does not compare
 }
 
 // ValidPart is a part of the validation pairs, such as those of one domain.
@@ -47,13 +49,13 @@ func (v Validation) Made() bool { return v != Validation{} }
 // Perplexity returns e^NLL.
 func (v Validation) Perplexity() float64 { return mat.Exp(v.NLL) }
 
-// betterThan reports whether v has a higher BLEU, or the same BLEU and a lower NLL. A finite loss
-// is better than no validation. A loss that is not finite is never better.
+// betterThan reports whether v has a higher BLEU, or the same BLEU or ByLoss and a lower NLL. A
+// finite loss is better than no validation. A loss that is not finite is never better.
 func (v Validation) betterThan(w Validation) bool {
 	if !w.Made() || !finite(v.Loss+v.NLL) {
 		return finite(v.Loss + v.NLL)
 	}
-	if v.HasBLEU && w.HasBLEU && v.BLEU != w.BLEU {
+	if v.HasBLEU && w.HasBLEU && !v.ByLoss && v.BLEU != w.BLEU {
 		return v.BLEU > w.BLEU
 	}
 	return v.NLL < w.NLL
@@ -79,6 +81,7 @@ type validator struct {
 	srcs        [][]int32 // by length, so that similar lengths are translated together
 	blank       []bool    // srcs[i] has no word: its translation is empty
 	refs        []string  // refs[i] is the reference of srcs[i]
+	byLoss      bool
 	parts       []ValidPart
 	partOf      []int           // partOf[i] is the index of srcs[i]'s part; nil without parts
 	tokenize    score.Tokenizer // set by run.begin
@@ -98,7 +101,7 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 	if d.Valid == nil || d.Valid.Len() == 0 || o.ValidEvery == 0 {
 		return nil, nil
 	}
-	v := &validator{pass: pass, search: o.Search, detokenize: d.Detokenize, pool: p}
+	v := &validator{byLoss: d.ByLoss, pass: pass, search: o.Search, detokenize: d.Detokenize, pool: p}
 	if o.Entropies {
 		v.entropies = &entropies{config: t.Config}
 	}
@@ -178,7 +181,7 @@ func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
 		if !done {
 			return Validation{}, false
 		}
-		result.HasBLEU, result.BLEU = true, score
+		result.HasBLEU, result.BLEU, result.ByLoss = true, score, v.byLoss
 	}
 	result.Took = time.Since(start)
 	return result, true

@@ -45,6 +45,9 @@ const (
 	Encoding   Phase = "encoding"    // encoding pairs as token ids
 )
 
+// minBLEUPairs is the number of validation pairs below which the loss chooses the best step.
+const minBLEUPairs = 100
+
 // growAfter is the number of pairs whose average length predicts the memory of the others.
 const growAfter = 256
 
@@ -161,6 +164,7 @@ func (r *reader) read(ctx context.Context) error {
 		}
 	}
 	c.ValidPairs = len(c.References)
+	c.ByLoss = c.ValidPairs < minBLEUPairs
 	if c.Valid != nil {
 		c.Unscored = unscored(c.Valid, r.options.MaxLen)
 	}

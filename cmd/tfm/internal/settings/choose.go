@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tfm/internal/format"
+	"tfm/model"
 	"tfm/train"
 	"tfm/train/corpus"
 )
@@ -95,6 +96,15 @@ func tokens(s corpus.Side) float64 {
 	return float64(s.Characters) / 4
 }
 
+// corpusTokens estimates the tokens of both sides, with EOS.
+func corpusTokens(s *corpus.Survey) float64 {
+	return tokens(s.Source) + tokens(s.Target) + 2*float64(s.Pairs)
+}
+
+// trainingSpeed estimates the source + target tokens of training per second on the reference
+// machine. Those of sizes times their weights are about equal.
+func trainingSpeed(c model.Config) float64 { return 48e9 / float64(c.CountParams()) }
+
 // Choose sets the settings that follow from the corpus and the time, except given ones, after
 // Resolve. Settings of base, big and the other presets of the paper stay the paper's, except for
 // the vocabulary, which the paper does not fix for other corpora. Those of a resumed run stay.
@@ -102,7 +112,11 @@ func (r *Run) Choose(s *corpus.Survey) {
 	if r.Resume {
 		return
 	}
-	total := tokens(s.Source) + tokens(s.Target) + 2*float64(s.Pairs)
+	if r.fineTuned != nil {
+		r.chooseFineTuning(s)
+		return
+	}
+	total := corpusTokens(s)
 	text := format.Thousands(int(math.Round(total/1e4))*1e4) + " tokens of text"
 	i := slices.IndexFunc(sizes, func(s size) bool { return s.preset == r.Preset })
 	if i < 0 {
@@ -132,7 +146,7 @@ func (r *Run) Choose(s *corpus.Survey) {
 		r.Options.Warmup = max(1, int(steps/4))
 	}
 	if r.Options.Rounds.Workers == 0 && r.chosen("valid-every", "a validation takes about 3%% of the time") {
-		r.Options.ValidEvery = validEvery(s, steps, preset.BatchTokens)
+		r.Options.ValidEvery = validEvery(s, steps, preset.BatchTokens, 50)
 	}
 }
 
@@ -164,14 +178,15 @@ func dropout(epochs float64) float32 {
 }
 
 // validEvery returns the steps between validations that take 3% of the time, with 4 to 20
-// validations in a run. A validation takes about as long as training on its target tokens.
-func validEvery(s *corpus.Survey, steps float64, batchTokens int) int {
+// validations in a run, as a multiple of unit. A validation takes about as long as training on its
+// target tokens.
+func validEvery(s *corpus.Survey, steps float64, batchTokens int, unit float64) int {
 	held := corpus.MaxHeldOut(s.Pairs)
 	valid := tokens(s.Target) * float64(held) / float64(max(s.Pairs, 1))
 	if v := s.Validation; v != nil {
 		valid = tokens(v.Target)
 	}
-	return int(clamp(min(max(valid/(0.03*float64(batchTokens)), steps/20), steps/4), 50, 50, 5000))
+	return int(clamp(min(max(valid/(0.03*float64(batchTokens)), steps/20), steps/4), unit, unit, 5000))
 }
 
 // clamp returns x as a multiple of unit from lo to hi.

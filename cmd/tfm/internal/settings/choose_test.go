@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -80,21 +81,38 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// Fine-tuning keeps the dropout of the model, whatever the corpus.
+// Fine-tuning keeps the dropout of the model, whatever the corpus; rate, steps and validations suit
+// its size, the model and the time.
 func TestChooseForFineTuning(t *testing.T) {
-	r, err := given("", "", "init=old time=5m threads=2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	model := trained("tiny", func(t *Trained) { t.Config.Dropout = 0.25 })
-	if err := r.Resolve(Facts{Init: model, Tokenizers: &Tokenizers{"old", true}}); err != nil {
-		t.Fatal(err)
-	}
-	r.Choose(surveyOf(29_000, 61, 72, script.Latin))
-	check(t, "fine-tuning", r, "dropout=0.25:chosen label-smoothing=0.1:chosen valid-every=50:chosen")
-	for _, c := range r.Choices() {
-		if c.Name == "dropout" && c.Why != "as in the training of old.safetensors" {
-			t.Errorf("choice %+v", c)
+	tiny, imported := trained("tiny", nil), trained("base", func(t *Trained) { t.Imported, t.Config.SrcVocab, t.Config.TgtVocab = true, 58_000, 58_000 })
+	tiny.Config.Dropout, tiny.Config.SrcVocab, tiny.Config.TgtVocab = 0.25, 8000, 8000
+	for _, c := range []struct {
+		pairs int
+		init  *Trained
+		typed string
+		want  string
+	}{
+		{29_000, tiny, "time=5m", "dropout=0.25:chosen label-smoothing=0.1:chosen lr=0.004:chosen warmup=100:default steps=0:default valid-every=200:chosen"},
+		{2_000, tiny, "time=5m", "lr=0.0021:chosen warmup=70 steps=705:chosen valid-every=40:chosen"},
+		{200, tiny, "time=5m", "lr=0.000664:chosen warmup=7 steps=71:chosen valid-every=5:chosen"},
+		{200, tiny, "time=5m steps=900 lr=1e-5 warmup=7", "lr=1e-05:command-line warmup=7:command-line steps=900:command-line"},
+		{29_000, imported, "time=5m", "lr=0.000125:chosen warmup=4 batch-tokens=2000:chosen"},
+		{29_000, imported, "time=5m batch-tokens=4096", "batch-tokens=4096:command-line"},
+		{29_000, imported, "time=10h", "warmup=100 batch-tokens=4096:default"},
+	} {
+		r, err := given("", "", c.typed+" init=old threads=2")
+		if err == nil {
+			err = r.Resolve(Facts{Init: c.init, Tokenizers: &Tokenizers{"old", true}, Kernel: "avx512"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Choose(surveyOf(c.pairs, 61, 72, script.Latin))
+		check(t, fmt.Sprint(c.pairs, " pairs, ", c.typed), r, c.want)
+		for _, c := range r.Choices() {
+			if c.Name == "dropout" && c.Why != "as in the training of old.safetensors" {
+				t.Errorf("choice %+v", c)
+			}
 		}
 	}
 }

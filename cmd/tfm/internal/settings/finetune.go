@@ -1,21 +1,32 @@
 package settings
 
 import (
+	"math"
 	"path/filepath"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/internal/format"
 	"tfm/model"
 	"tfm/train"
+	"tfm/train/corpus"
 )
 
-// The plan of fine-tuning, see BENCHMARKS.md. A higher rate learns more of the new texts and
-// forgets more of the old ones. It falls with the width, because the updates of a wider layer add
+// The plan of fine-tuning, see BENCHMARKS.md. A higher rate learns more of the new texts, until it
+// learns a few of them by heart, and forgets more of the old ones. It rises with the square root of
+// the tokens of the new texts, and falls with the width, because the updates of a wider layer add
 // up over more inputs.
 const (
-	fineTuningRate     = 0.064 // divided by d_model
-	maxFineTuningRate  = 1e-3
-	fineTuningWarmup   = 100 // steps; at most a quarter of the run
+	fineTuningRate     = 0.064 // divided by d_model, for fineTuningTokens
+	maxFineTuningRate  = 0.512 // divided by d_model
+	fineTuningTokens   = 4000
+	fineTuningWarmup   = 100 // steps; at most a tenth of the run
 	fineTuningCooldown = 0.4
+
+	// Few validation pairs of few pairs do not show when to stop.
+	maxFineTuningEpochs, fewFineTuningPairs = 30, 10_000
+
+	// A run of fewer steps has smaller batches.
+	minFineTuningSteps, fineTuningBatch = 1000, 2000
 
 	// usualRegularization is the dropout and the label smoothing of the paper's base model, for
 	// models whose own are not known.
@@ -48,15 +59,55 @@ func (r *Run) fineTune(init *Trained, named bool) {
 	}
 	if r.Origin("schedule") == Default && r.Origin("factor") == Default {
 		o.Schedule, o.Cooldown, o.Warmup = train.ScheduleConstant, fineTuningCooldown, fineTuningWarmup
-		o.LR = min(threeDigits(fineTuningRate/float64(r.Config.DModel)), maxFineTuningRate)
+		o.LR = r.fineTuningRate(0)
 		if o.Steps > 0 {
-			o.Warmup = max(1, min(fineTuningWarmup, o.Steps/4))
+			o.Warmup = max(1, min(fineTuningWarmup, o.Steps/10))
 		}
 	}
+	r.fineTuned = init
 	for _, name := range []string{"optimizer", "schedule", "lr", "warmup", "cooldown"} {
 		if r.flags.Lookup(name).Value.String() != preset[name] {
 			r.chosen(name, "suits trained weights of d_model %d", r.Config.DModel)
 		}
+	}
+}
+
+// fineTuningRate returns the learning rate for the given number of tokens of text.
+func (r *Run) fineTuningRate(tokens float64) float64 {
+	rate := fineTuningRate * math.Sqrt(max(tokens/fineTuningTokens, 1))
+	if r.fineTuned != nil && r.fineTuned.Imported {
+		rate = fineTuningRate // trained for days
+	}
+	return threeDigits(min(rate, maxFineTuningRate) / float64(r.Config.DModel))
+}
+
+// chooseFineTuning is Choose for a run that starts from the weights of a model: it sets the steps,
+// the rate and the validations, except given ones.
+func (r *Run) chooseFineTuning(s *corpus.Survey) {
+	o := &r.Options
+	total := corpusTokens(s)
+	stepTokens := func() float64 { return 2 * float64(o.BatchTokens*o.Accumulate*max(1, o.Rounds.Workers)) }
+	possible := r.plan.time.Seconds() * trainingSpeed(r.fineTuned.Config)
+	if possible < minFineTuningSteps*stepTokens() && o.BatchTokens > fineTuningBatch && r.chosen("batch-tokens", "more steps in %v", r.plan.time) {
+		o.BatchTokens = max(fineTuningBatch, o.MaxLen+1)
+	}
+	steps := possible / stepTokens()
+	if limit := maxFineTuningEpochs * total / stepTokens(); s.Pairs < fewFineTuningPairs && limit < steps && o.Rounds.Workers == 0 && r.chosen("steps", "%d epochs of %s", maxFineTuningEpochs, format.Count(s.Pairs, "pair")) {
+		o.Steps = max(1, int(math.Ceil(limit)))
+	}
+	if o.Steps > 0 {
+		steps = min(steps, float64(o.Steps))
+	}
+	if o.Schedule == train.ScheduleConstant && r.Origin("schedule") == Default {
+		if r.Origin("lr") == Default {
+			o.LR = r.fineTuningRate(min(total, steps*stepTokens()))
+		}
+		if r.Origin("warmup") == Default {
+			o.Warmup = max(1, min(fineTuningWarmup, int(steps/10)))
+		}
+	}
+	if o.Rounds.Workers == 0 && r.chosen("valid-every", "a validation takes about 3%% of the time") {
+		o.ValidEvery = validEvery(s, steps, o.BatchTokens, 5)
 	}
 }
 
@@ -88,7 +139,7 @@ func (r *Run) regularizeLike(init *Trained) {
 // depend on it, and keeps its positions. Learned positions limit -max-len.
 func (r *Run) checkModel(init *Trained) error {
 	before, now := init.Config, r.Config
-	if before.Tie == model.TieAll && !r.Joint {
+	if before.Tie == model.TieAll && !r.Joint && !r.sharesIDs(init) {
 		before.Tie = model.TieDecoder // one matrix becomes two, equal at first
 	}
 	r.Config = before

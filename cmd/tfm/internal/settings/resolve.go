@@ -56,7 +56,7 @@ func (r *Run) Resolve(facts Facts) error {
 		return err
 	}
 	r.outputBias(facts.Init == nil || named)
-	r.tie()
+	r.tie(facts.Init)
 	r.smoothing()
 	if err := r.optionRules(); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (r *Run) Resolve(facts Facts) error {
 		return r.flags.Lookup(c.Name).Value.String() != before[c.Name]
 	})
 	r.roundRate()
-	if !r.Joint && r.Config.Tie == model.TieAll {
+	if !r.Joint && r.Config.Tie == model.TieAll && !r.sharesIDs(facts.Init) {
 		return cli.Usagef("-tie all needs a joint vocabulary")
 	}
 	if facts.Init != nil {
@@ -167,7 +167,7 @@ func (r *Run) resume(c *Trained) error {
 	}
 	if named {
 		r.outputBias(true)
-		r.tie()
+		r.tie(nil)
 	}
 	if err := r.optionRules(); err != nil {
 		return err

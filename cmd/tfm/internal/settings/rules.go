@@ -44,9 +44,18 @@ func (r *Run) outputBias(preset bool) {
 	}
 }
 
-// tie derives -tie: without a joint vocabulary the source embedding is not tied. An explicit -tie
-// all stays, and is refused later.
-func (r *Run) tie() {
+// sharesIDs reports whether two tokenizers have the ids of one matrix: a model of OPUS-MT has a
+// tokenizer for each side, and one vocabulary.
+func (r *Run) sharesIDs(init *Trained) bool {
+	return init != nil && init.Config.Tie == model.TieAll && r.Vocab == "" && !r.Trim
+}
+
+// tie derives -tie: without a joint vocabulary, or shared ids, the source embedding is not tied. An
+// explicit -tie all stays, and is refused later.
+func (r *Run) tie(init *Trained) {
+	if r.sharesIDs(init) {
+		return
+	}
 	if level := r.Origin("tie"); (level == Default || level < r.tokenizersGiven()) && !r.Joint && r.Config.Tie == model.TieAll {
 		r.Config.Tie = model.TieDecoder
 	}

@@ -96,6 +96,7 @@ func (j *Job) printData(c *corpus.Corpus) {
 	default:
 		p.Field("validation pairs", "none, because the corpus is too small")
 	}
+	j.fieldIf(c.ValidPairs > 0 && c.ByLoss, "", "so few that the loss chooses the weights, not BLEU")
 	j.fieldIf(c.Unscored > 0, "", "%s of them count only for BLEU: an empty side, or over %d tokens", format.Thousands(c.Unscored), j.Options.MaxLen)
 	j.fieldIf(j.Config.TgtLanguages != "", "targets", "%s, by -to", j.Config.TgtLanguages.Codes())
 	how := ""
