@@ -123,6 +123,9 @@ type Options struct {
 
 	Init string `json:"init,omitempty"` // file of the initial weights; not read; "": random
 
+	// Imported is the system of the first training of Init; "" is this one.
+	Imported string `json:"imported,omitempty"`
+
 	Rounds Rounds `json:"rounds,omitzero"` // of Work and Merge; the zero value is a training by Run
 }
 

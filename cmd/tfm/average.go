@@ -59,7 +59,11 @@ func (a *average) run(ctx context.Context, paths []string) error {
 			return err
 		}
 	}
-	a.mean.Info = training.Info(meanInfo(paths))
+	info := training.Info(meanInfo(paths))
+	if source, ok := a.mean.Info[training.SourceKey]; ok {
+		info[training.SourceKey] = source
+	}
+	a.mean.Info = info
 	a.mean.Model.AllocWeights()
 	p := terminal.NewProgress(os.Stderr)
 	err = train.Average(ctx, a.mean.Model, paths, func(done int) {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,9 +13,11 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/distill"
+	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/stages"
 	"tfm/model/safetensors"
+	"tfm/text"
 	"tfm/train"
 )
 
@@ -56,6 +60,8 @@ type backTranslation struct {
 	worst, share                      float64
 	mark                              string
 	course                            stages.Course
+
+	files text.Files // the pairs
 }
 
 // check reports wrong usage, and files that cannot be read or written, before the translation
@@ -94,16 +100,42 @@ func (b *backTranslation) check() error {
 	); err != nil {
 		return err
 	}
-	if err := pairs(b.tsv, b.src, b.tgt).Check(); err != nil {
-		return err
-	}
-	if err := b.teacher.Check(); err != nil {
+	if err := b.checkText(); err != nil {
 		return err
 	}
 	if checkpoints, err := train.Checkpoints(strings.TrimSuffix(b.Out, ".safetensors") + ".ckpt"); err == nil && len(checkpoints) > 0 && !b.Force && !stages.Exists(b.File("train.begun")) && !stages.Exists(b.File("train.done")) {
 		return fmt.Errorf("%s already exists, of another training: -force replaces it", checkpoints[0])
 	}
 	return b.Begin("train")
+}
+
+// checkText opens the teacher and reads all pairs and the text, whose errors would come late.
+func (b *backTranslation) checkText() error {
+	m, err := b.teacher.Open()
+	if err != nil {
+		return err
+	}
+	b.files = text.Files{Source: b.src, Target: b.tgt}
+	if b.tsv != "" {
+		b.files = text.Files{Source: b.tsv, OneSided: new(int), Likely: true}
+		b.files.TgtLang, b.files.SrcLang = m.Languages() // of the other direction
+	}
+	m.Close()
+	all := []text.Files{b.files}
+	if b.validSrc != "" {
+		all = append(all, text.Files{Source: b.validSrc, Target: b.validTgt})
+	}
+	for _, files := range all {
+		for _, err := range files.Views() {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if info, err := os.Stat(b.teacher.Text); err == nil && info.Size() == 0 {
+		return fmt.Errorf("%s is empty, expected text in the target language", b.teacher.Text)
+	}
+	return b.teacher.Check()
 }
 
 func (b *backTranslation) run(ctx context.Context, _ []string) error {
@@ -136,32 +168,54 @@ func (b *backTranslation) choose(pairs []string) error {
 
 // trainModel trains on both kinds of pairs.
 func (b *backTranslation) trainModel(ctx context.Context, back []string) error {
+	if info, err := os.Stat(back[0]); err == nil && info.Size() == 0 {
+		return fmt.Errorf("'tfm clean' leaves none of the translations of %s: is it a model from the language of %s?", b.teacher.Path, b.teacher.Text)
+	}
+	if err := b.readPairs(); err != nil {
+		return err
+	}
 	mix := b.File("mix.yml")
 	if err := b.writeMix(mix, back); err != nil {
 		return err
 	}
-	args, inputs := []string{"-mix", mix}, append([]string{mix}, back...)
-	for _, path := range []string{b.src, b.tgt, b.tsv, b.validSrc, b.validTgt} {
-		if path != "" {
-			inputs = append(inputs, path)
-		}
-	}
+	args, inputs := []string{"-mix", mix}, append([]string{mix, b.files.Source, b.files.Target}, back...)
 	if b.validSrc != "" {
-		args = append(args, "-valid-src", b.validSrc, "-valid-tgt", b.validTgt)
+		args, inputs = append(args, "-valid-src", b.validSrc, "-valid-tgt", b.validTgt), append(inputs, b.validSrc, b.validTgt)
 	}
 	return b.Train(ctx, b.course, "4/4 train on both", args, inputs, b.Out)
+}
+
+// readPairs writes the pairs of one file as two, so that the sides of a translation memory are
+// those that the languages of the other direction tell.
+func (b *backTranslation) readPairs() error {
+	if b.tsv == "" {
+		return nil
+	}
+	from, to := b.files, text.Files{Source: b.File("pairs.src"), Target: b.File("pairs.tgt")}
+	b.files = to
+	s := stages.Stage{Title: "  read the pairs", Name: "pairs", Args: []string{from.SrcLang, from.TgtLang}, Inputs: []string{b.tsv}, Outputs: to.Paths()}
+	return b.Once(s, func(bool) error {
+		return filter.WriteFiles(b.Dir(), to.Paths(), func(files []io.Writer) error {
+			src, tgt := bufio.NewWriter(files[0]), bufio.NewWriter(files[1])
+			for p, err := range from.Views() {
+				if err != nil {
+					return err
+				}
+				src.WriteString(p.Source + "\n")
+				tgt.WriteString(p.Target + "\n")
+			}
+			return errors.Join(src.Flush(), tgt.Flush())
+		})
+	})
 }
 
 // writeMix writes the file of the mix, unless it has this content: its time is that of the last
 // change.
 func (b *backTranslation) writeMix(path string, back []string) error {
-	files := fmt.Sprintf("path: %q", b.tsv)
-	if b.tsv == "" {
-		files = fmt.Sprintf("src: %q\n    tgt: %q", b.src, b.tgt)
-	}
 	mix := fmt.Sprintf(`datasets:
   pairs:
-    %s
+    src: %q
+    tgt: %q
   back:
     src: %q
     tgt: %q
@@ -173,7 +227,7 @@ both:
   - pairs %v
   - back %v
   - until pairs inf
-`, files, back[0], back[1], b.mark, 1-b.share, b.share)
+`, b.files.Source, b.files.Target, back[0], back[1], b.mark, 1-b.share, b.share)
 	if found, err := os.ReadFile(path); err == nil && string(found) == mix {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
+	"tfm/model"
 	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
@@ -77,7 +78,11 @@ func (c *evaluation) run(ctx context.Context, _ []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	files, err := translator.Inputs([]string{c.src}, c.scores.References...)
+	refFiles := c.scores.References
+	if c.tsv != "" {
+		refFiles = nil // the file is read once
+	}
+	files, err := translator.Inputs([]string{c.src}, refFiles...)
 	if err != nil {
 		return err
 	}
@@ -88,7 +93,7 @@ func (c *evaluation) run(ctx context.Context, _ []string) error {
 	defer t.Close()
 	read := func() ([][]string, error) { return scoring.ReadFiles(append(files, c.scores.References...)) }
 	if c.tsv != "" {
-		read = func() ([][]string, error) { return readPairs(c.tsv, t) }
+		read = func() ([][]string, error) { return readPairs(c.tsv, c.model.From, c.model.To, t) }
 	}
 	texts, err := read()
 	if err != nil {
@@ -111,12 +116,15 @@ func (c *evaluation) run(ctx context.Context, _ []string) error {
 	return errors.Join(err, writeLines(c.out, hyps))
 }
 
-// readPairs returns the sources and the references of a file of pairs. The languages of the model
-// tell which are which in a translation memory.
-func readPairs(path string, t *translate.Translator) ([][]string, error) {
+// readPairs returns the sources and the references of a file of pairs. The languages from and to,
+// or those of the model, tell which are which in a translation memory.
+func readPairs(path, from, to string, t *translate.Translator) ([][]string, error) {
 	texts := make([][]string, 2)
 	files := text.Files{Source: path, OneSided: new(int), Likely: true}
 	files.SrcLang, files.TgtLang = t.Languages()
+	if src, tgt, err := model.CanonicalLanguages(from, to); err == nil {
+		files.SrcLang, files.TgtLang = cmp.Or(src, files.SrcLang), cmp.Or(tgt, files.TgtLang)
+	}
 	for p, err := range files.Pairs() {
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +102,9 @@ func (t *trainer) load() error {
 		if t.mix, err = corpus.ReadMix(t.Mix); err == nil && t.mix.Tagged() {
 			t.Tagged = true
 		}
+		if err == nil && t.Trim && slices.ContainsFunc(t.mix.Stages, func(s corpus.Stage) bool { return s.Modifiers != nil }) {
+			err = cli.Usagef("-trim keeps the pieces of the pairs as they are: %s has modifiers, which make others", t.Mix)
+		}
 	}
 	return err
 }
@@ -118,6 +122,11 @@ func (t *trainer) inspect(ctx context.Context) error {
 	if c.Train == nil || t.Dump && t.Resume {
 		return nil
 	}
+	if learns, err := t.LearnsVocabulary(vocab.CanLearn(t.tokenizers)); err != nil {
+		return err
+	} else {
+		c.CountWords = learns
+	}
 	if t.Options.ValidEvery > 0 {
 		c.Valid = t.validation()
 	}
@@ -125,7 +134,20 @@ func (t *trainer) inspect(ctx context.Context) error {
 		return err
 	}
 	t.Choose(t.job.Survey)
+	if c.CountWords {
+		return t.chooseVocabulary(ctx)
+	}
 	return nil
+}
+
+// chooseVocabulary replaces the tokenizers of the model to fine-tune by ones that are learned from
+// the new text, if these suit it better or their size is given.
+func (t *trainer) chooseVocabulary(ctx context.Context) error {
+	learned, more, err := t.job.Survey.Learn(ctx, t.VocabSize, t.Joint)
+	if err == nil && t.NewVocabulary(t.job.Survey, more) {
+		t.job.Corpus.Tokenizers = &learned
+	}
+	return err
 }
 
 // checkCorpora checks that the corpora can be read.
@@ -260,8 +282,7 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 			return nil, nil, err
 		}
 	}
-	_, imported := file.Info["source"]
-	return &settings.Trained{Path: path, Config: file.Model.Config, Imported: imported, SrcLang: file.SrcLang, TgtLang: file.TgtLang, Decoding: file.Decoding}, of, nil
+	return &settings.Trained{Path: path, Config: file.Model.Config, Imported: file.Info[training.SourceKey], SrcLang: file.SrcLang, TgtLang: file.TgtLang, Decoding: file.Decoding}, of, nil
 }
 
 func (t *trainer) loadTokenizers(path string) (*settings.Tokenizers, error) {

@@ -16,7 +16,9 @@ func TestBackTranslate(t *testing.T) {
 	out := filepath.Join(dir, "fr-en.safetensors")
 	config := write(t, "small.conf", "d-model = 32\nheads = 2\nd-ff = 64\nencoder-layers = 1\ndecoder-layers = 1\nbatch-tokens = 300\nmax-len = 40\nvalid-every = 20\nvocab-size = 320\n")
 	drawn := []string{"back-translate", "-back", toyModel(t), "-mono", english, "-src", french, "-tgt", english, "-config", config, "-steps", "40", "-o", out, "-sample"}
-	args := func(more ...string) []string { return slices.Concat(drawn[:len(drawn)-1], []string{"-beam", "1"}, more) }
+	args := func(more ...string) []string {
+		return slices.Concat(drawn[:len(drawn)-1], []string{"-beam", "1"}, more)
+	}
 	o := mustRun(t, "", args()...)
 	for _, want := range []string{"1/4 translate into the source language\n", "\n2/4 leave out", "\n3/4 drop faulty pairs\n", "\n4/4 train on both\n  tfm train -mix ", "pairs: 1,487 pairs\n", ", each source with <bt>\n", "50% pairs + 50% back\n", " held out", "translate with:"} {
 		if !strings.Contains(o.stderr, want) {
@@ -47,6 +49,23 @@ func TestBackTranslate(t *testing.T) {
 	mustFail(t, runTFM(t, "", args("-share", "1")...), 2, "-share is 1")
 	mustFail(t, runTFM(t, "", args("-sample")...), 2, "either -beam or -sample")
 	mustFail(t, runTFM(t, "", args("-mono", english+".gz")...), 1, "no such file")
+	mustFail(t, runTFM(t, "", args("-src", toy.testSrc)...), 1, "unequal line counts")
+	mustFail(t, runTFM(t, "", args("-config", write(t, "corpus.conf", "tsv = x\n"))...), 2, "names corpora or a model of its own")
+
+	// The sides of a translation memory are those of the model that is trained.
+	var tmx strings.Builder
+	tmx.WriteString("<tmx version='1.4'><header srclang='en'/><body>")
+	lines := strings.Split(strings.TrimSpace(read(t, french)), "\n")
+	for i, s := range strings.Split(strings.TrimSpace(read(t, english)), "\n") {
+		tmx.WriteString("<tu><tuv xml:lang='en'><seg>" + s + "</seg></tuv><tuv xml:lang='fr'><seg>" + lines[i] + "</seg></tuv></tu>")
+	}
+	memory := write(t, "memory.tmx", tmx.String()+"</body></tmx>")
+	other := filepath.Join(dir, "memory.safetensors")
+	mustRun(t, "", "back-translate", "-back", toyModel(t), "-mono", english, "-tsv", memory, "-beam", "1", "-config", config, "-steps", "40", "-o", other)
+	if read(t, other) != want || read(t, filepath.Join(dir, "memory.back", "pairs.src")) != read(t, french) {
+		t.Error("a translation memory gives another model than two files")
+	}
+
 	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
 	}

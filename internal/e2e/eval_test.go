@@ -102,4 +102,7 @@ func TestEvalPairs(t *testing.T) {
 		mustFail(t, runTFM(t, "", "eval", "-model", m, "-tsv", path, "-ref", toy.testTgt), 2, "either -tsv or -src and -ref")
 	}
 	mustFail(t, runTFM(t, "", "eval", "-model", m, "-tsv", toy.testSrc), 1, ":1: found no tab")
+	if got := mustRun(t, tsv.String(), "eval", "-model", m, "-tsv", "-").stdout; got != want {
+		t.Errorf("standard input: printed\n%swant\n%s", got, want)
+	}
 }

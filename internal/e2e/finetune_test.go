@@ -57,7 +57,7 @@ func TestInitTakesTheModel(t *testing.T) {
 	base := toyModel(t)
 	args, m := finetuneArgs(t, base, "-steps", "1", "-dropout", "0.2", "-label-smoothing", "0")
 	o := mustRun(t, "", args...)
-	for _, want := range []string{"initial weights:  " + base, "pieces:           all 320 carried over", "-optimizer adam    suits trained weights of d_model 32", "1 step on 1,487 pairs, fine-tuned from toy.safetensors"} {
+	for _, want := range []string{"initial weights:  " + base, "pieces:           all 320 carried over", "1 step on 1,487 pairs, fine-tuned from toy.safetensors"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("standard error has no %q\n%s", want, o.stderr)
 		}
@@ -247,6 +247,33 @@ func TestInitWithTranslationMemory(t *testing.T) {
 	plan := filepath.Join(dir, "plan")
 	mustRun(t, "", args("plan", tags, "-workers", "1", "-local-steps", "1", "-rounds", "1", plan)...)
 	mustRun(t, "", "train", "-plan", plan)
+}
+
+// With -vocab-size the tokenizers are learned from the new text, as tfm vocab learns them, also in
+// a run that resumes and in one with the settings that -dump-config prints.
+func TestInitLearnsVocabulary(t *testing.T) {
+	base := toyModel(t)
+	src, tgt := toyCorpus(t)
+	tokenizerFile := filepath.Join(t.TempDir(), "new.bpe")
+	mustRun(t, "", "vocab", "-o", tokenizerFile, "-vocab-size", "330", src, tgt)
+	given, m := finetuneArgs(t, base, "-vocab", tokenizerFile, "-steps", "4")
+	mustRun(t, "", given...)
+	learned, m2 := finetuneArgs(t, base, "-vocab-size", "330")
+	mustRun(t, "", append(learned, "-steps", "2", "-cooldown", "0")...)
+	mustRun(t, "", append(learned, "-steps", "4", "-cooldown", "0", "-resume")...)
+	if got, want := loadModel(t, m2), loadModel(t, m); got.Model.Config.TgtVocab != 330 || string(got.Tokenizers["joint"]) != string(want.Tokenizers["joint"]) {
+		t.Errorf("%d pieces, others than of tfm vocab", got.Model.Config.TgtVocab)
+	}
+	settings := write(t, "dump.conf", mustRun(t, "", append(learned, "-steps", "4", "-cooldown", "0", "-dump-config")...).stdout)
+	m3 := filepath.Join(t.TempDir(), "m.safetensors")
+	mustRun(t, "", "train", "-config", settings, "-o", m3)
+	if read(t, m3) != read(t, m2) {
+		t.Error("the settings of -dump-config give another model")
+	}
+	imported := filepath.Join(t.TempDir(), "imported.safetensors")
+	mustRun(t, "", "import", "-o", imported, "../../model/convert/testdata/marian-shared")
+	args, _ := finetuneArgs(t, imported, "-vocab-size", "330", "-steps", "1")
+	mustFail(t, runTFM(t, "", args...), 2, "-vocab-size 330 needs -init with a model of one target language and tokenizers of tfm")
 }
 
 // Without the pieces that the corpus does not use a model translates its sentences as before, in

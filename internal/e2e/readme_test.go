@@ -90,8 +90,12 @@ const asShortened = "TFM_TEST_SHORTENED"
 func runShortened(tfm string, args []string) int {
 	if len(args) > 0 {
 		more := shortened[args[0]]
-		if slices.Contains(args, "-plan") {
+		switch {
+		case slices.Contains(args, "-plan"):
 			more = nil // the settings are those of the plan
+		case slices.Contains(args, "-init"):
+			// The sizes are the model's.
+			more = []string{"-steps", "2", "-batch-tokens", "200", "-max-len", "64"}
 		}
 		args = slices.Concat(args[:1], leading[args[0]], args[1:], more)
 		if i := slices.Index(args, "-vocab-size"); args[0] == "vocab" && i > 0 && i+1 < len(args) {

@@ -101,6 +101,16 @@ func Trim(t text.Tokenizer, used []bool) (text.Tokenizer, error) {
 	return nil, fmt.Errorf("%T cannot be trimmed", t)
 }
 
+// CanLearn reports whether t are of the kind that a Trainer learns. nil is.
+func CanLearn(t *Tokenizers) bool {
+	if t == nil {
+		return true
+	}
+	_, src := t.Source.(*bpe.Tokenizer)
+	_, tgt := t.Target.(*bpe.Tokenizer)
+	return src && tgt
+}
+
 // Renumber returns the ids of t for those of old that have the same piece, where remap is Remap of
 // the two.
 func Renumber(remap [][]int32) map[int32]int32 {

@@ -11,33 +11,32 @@ const maxHeldOut = 1000
 func MaxHeldOut(pairs int) int { return min(pairs/20, max(500, min(pairs/100, maxHeldOut))) }
 
 // heldOutOf returns the number of pairs that Read holds out of each source of a Mix, or of the one
-// text: in the shares of the last stage, as many as the source with the largest share can spare.
+// text. Those of a mix are in the shares of its last stage, as many as each source can spare. Where
+// these are fewer than minBLEUPairs, the sources that can spare more give more.
 func (s *Survey) heldOutOf() []int {
-	n := MaxHeldOut(s.Pairs)
 	mix, pairs := s.Train.Mix()
 	if mix == nil {
-		return []int{n}
+		return []int{MaxHeldOut(s.Pairs)}
 	}
 	shares := mix.Stages[len(mix.Stages)-1].shares(pairs)
 	for i, s := range mix.Sources {
-		if s.TrainOnly {
+		if s.TrainOnly || MaxHeldOut(pairs[i]) == 0 {
 			shares[i] = 0
 		}
 	}
 	shares = Stage{Shares: shares}.shares(nil)
-	largest := 0
+	most := float64(MaxHeldOut(s.Pairs))
 	for i, share := range shares {
-		if share > shares[largest] {
-			largest = i
+		if share > 0 {
+			most = min(most, float64(MaxHeldOut(pairs[i]))/share)
 		}
 	}
-	if !(shares[largest] > 0) { // no source gives pairs
-		return make([]int, len(shares))
-	}
-	most := min(float64(n), float64(MaxHeldOut(pairs[largest]))/shares[largest])
+	most = max(most, minBLEUPairs)
 	counts := make([]int, len(shares))
 	for i, share := range shares {
-		counts[i] = min(int(math.Round(most*share)), MaxHeldOut(pairs[i]))
+		if share > 0 {
+			counts[i] = min(int(math.Round(most*share)), MaxHeldOut(pairs[i]))
+		}
 	}
 	return counts
 }

@@ -142,7 +142,8 @@ func TestMixHoldsOutByShare(t *testing.T) {
 		want      [2]int
 	}{
 		{nil, false, [2]int{150, 50}},
-		{[]float64{1, 4}, false, [2]int{13, 50}},
+		{[]float64{1, 1}, false, [2]int{50, 50}},
+		{[]float64{1, 4}, false, [2]int{20, 50}},
 		{[]float64{0, 1}, false, [2]int{0, 50}},
 		{[]float64{9, 1}, false, [2]int{150, 17}},
 		{[]float64{9, 1}, true, [2]int{0, 50}},
@@ -164,6 +165,17 @@ func TestMixHoldsOutByShare(t *testing.T) {
 		}
 		if !slices.Equal(read.ValidParts, parts) {
 			t.Errorf("shares %v: parts %v, want %v", c.shares, read.ValidParts, parts)
+		}
+	}
+}
+
+// A source that is too small gives no pairs, wherever it stands.
+func TestMixHoldsOutOfLargeSources(t *testing.T) {
+	large, small := mixSource(t, "a", 3000, ""), mixSource(t, "b", 15, "")
+	for _, sources := range [][]Source{{large, small}, {small, large}} {
+		m := Mix{Sources: sources, Stages: []Stage{{Shares: []float64{1, 1}, Passes: math.Inf(1)}}}
+		if n := len(readMix(t, m, train.DefaultOptions()).HeldOut.Pairs); n != 150 {
+			t.Errorf("%s first: %d pairs are held out, want 150", sources[0].Name, n)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type Options struct {
 	VocabSize  int               // pieces of each tokenizer to learn
 	Joint      bool              // learn one tokenizer for both sides instead of one for each
 	Trim       bool              // drop pieces of Tokenizers that Train does not use
+	CountWords bool              // also with Tokenizers, for Survey.Learn
 
 	// Progress, if not nil, is called from time to time on the caller's goroutine with the
 	// number of pairs that are done.

@@ -60,10 +60,10 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 		s.heldOut = clean.NewValidationSet(maxHeldOut, max(1, len(c.Train.parts)))
 	}
 	var used *usage
-	switch {
-	case c.Tokenizers == nil:
+	if c.Tokenizers == nil || c.CountWords {
 		s.words = new(vocab.Trainer)
-	case c.Trim:
+	}
+	if c.Tokenizers != nil && c.Trim {
 		used = newUsage(*c.Tokenizers)
 	}
 	err := text.Each(ctx, c.Train.pairs, func(p text.Pair) error {
@@ -101,6 +101,32 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 		s.Validation = v
 	}
 	return s, nil
+}
+
+// Learn learns tokenizers of size pieces from the training pairs, whose words Options.CountWords
+// counted. more is the ratio of the tokens of a sample with Options.Tokenizers to those with them.
+// It can be called once.
+func (s *Survey) Learn(ctx context.Context, size int, joint bool) (learned vocab.Tokenizers, more float64, err error) {
+	words := s.words
+	s.words = nil
+	if learned, err = words.Train(size, joint); err != nil {
+		return learned, 0, err
+	}
+	const sample = 5000 // pairs
+	i, before, after := 0, 0, 0
+	var ids []int32
+	count := func(t vocab.Tokenizers, p text.Pair) int {
+		ids = t.Target.Encode(t.Source.Encode(ids[:0], p.Source), p.Target)
+		return len(ids)
+	}
+	err = text.Each(ctx, s.Train.pairs, func(p text.Pair) error {
+		if i++; i%max(1, s.Pairs/sample) == 0 {
+			before += count(*s.Tokenizers, p)
+			after += count(learned, p)
+		}
+		return nil
+	})
+	return learned, float64(before) / float64(max(after, 1)), err
 }
 
 // progressEvery is the number of pairs between calls of Options.Progress.

@@ -74,3 +74,56 @@ func TestTrim(t *testing.T) {
 		}
 	}
 }
+
+// Learn learns the tokenizers of a corpus for which others are given, and says how many more tokens
+// the corpus has with these. Without it the given ones stay.
+func TestLearn(t *testing.T) {
+	lines := texttest.Lines(2000)
+	path := filepath.Join(t.TempDir(), "pairs.tsv")
+	var tsv strings.Builder
+	for i := range 1000 {
+		tsv.WriteString(lines[i] + "\t" + lines[1000+i] + "\n")
+	}
+	if err := os.WriteFile(path, []byte(tsv.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var other vocab.Trainer
+	other.Add(text.Pair{Source: "quite another text with other words", Target: "with other words"})
+	given, err := other.Train(300, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	s, err := Inspect(ctx, Options{Train: TSV(path), Tokenizers: &given, CountWords: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	learned, more, err := s.Learn(ctx, 600, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Read(ctx, Options{Train: TSV(path), VocabSize: 600, Joint: true}, train.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer want.Close()
+	if same, err := learned.Equal(want.Vocab); err != nil || !same {
+		t.Errorf("other tokenizers than of a corpus without given ones: %v, %v", same, err)
+	}
+	before, after := 0, 0
+	for _, line := range lines {
+		before += len(given.Source.Encode(nil, line))
+		after += len(learned.Source.Encode(nil, line))
+	}
+	if ratio := float64(before) / float64(after); more != ratio || ratio < 1.5 {
+		t.Errorf("ratio %v, want %v", more, ratio)
+	}
+	c, err := s.Read(ctx, train.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if same, err := c.Vocab.Equal(given); err != nil || !same {
+		t.Errorf("the given tokenizers are replaced: %v, %v", same, err)
+	}
+}

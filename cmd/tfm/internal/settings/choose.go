@@ -38,6 +38,20 @@ func (r *Run) chosen(name, why string, args ...any) bool {
 	return true
 }
 
+// rechosen gives a setting that was chosen another reason, and reports whether it was.
+func (r *Run) rechosen(name, why string, args ...any) bool {
+	i := slices.IndexFunc(r.choices, func(c Choice) bool { return c.Name == name })
+	if i >= 0 {
+		r.choices[i].Why = fmt.Sprintf(why, args...)
+	}
+	return i >= 0
+}
+
+// aboutEpochs describes a number of epochs.
+func aboutEpochs(n float64) string {
+	return "about " + format.Count(max(1, int(math.Round(n))), "epoch")
+}
+
 // sizes are the presets that a run without -preset can have, in ascending order.
 var sizes = []size{
 	{"tiny", 0, 19_000, 10_000},
@@ -101,6 +115,14 @@ func corpusTokens(s *corpus.Survey) float64 {
 	return tokens(s.Source) + tokens(s.Target) + 2*float64(s.Pairs)
 }
 
+// tokensOfText describes a number of tokens.
+func tokensOfText(n float64) string {
+	if n > 1e4 {
+		n = math.Round(n/1e4) * 1e4
+	}
+	return format.Thousands(int(n)) + " tokens of text"
+}
+
 // trainingSpeed estimates the source + target tokens of training per second on the reference
 // machine. Those of sizes times their weights are about equal.
 func trainingSpeed(c model.Config) float64 { return 48e9 / float64(c.CountParams()) }
@@ -117,7 +139,7 @@ func (r *Run) Choose(s *corpus.Survey) {
 		return
 	}
 	total := corpusTokens(s)
-	text := format.Thousands(int(math.Round(total/1e4))*1e4) + " tokens of text"
+	text := tokensOfText(total)
 	i := slices.IndexFunc(sizes, func(s size) bool { return s.preset == r.Preset })
 	if i < 0 {
 		if r.plan.vocab && r.chosen("vocab-size", "%s", text) {
@@ -135,11 +157,10 @@ func (r *Run) Choose(s *corpus.Survey) {
 		steps, stepTokens = float64(r.Options.Steps), stepTokens*float64(k)
 	}
 	epochs := steps * stepTokens / max(total, 1)
-	aboutEpochs := "about " + format.Count(max(1, int(math.Round(epochs))), "epoch")
-	if r.plan.vocab && r.chosen("vocab-size", "%s, %s", text, aboutEpochs) {
+	if r.plan.vocab && r.chosen("vocab-size", "%s, %s", text, aboutEpochs(epochs)) {
 		r.VocabSize = vocabSize(total*min(1, epochs/fullVocabEpochs), size.vocab)
 	}
-	if r.chosen("dropout", "%s", aboutEpochs) {
+	if r.chosen("dropout", "%s", aboutEpochs(epochs)) {
 		r.Config.Dropout = dropout(epochs)
 	}
 	if float64(r.Options.Warmup) > steps/4 && r.chosen("warmup", "%s", format.Count(int(steps), "step")) {

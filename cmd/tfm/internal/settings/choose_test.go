@@ -84,7 +84,7 @@ func TestChoices(t *testing.T) {
 // Fine-tuning keeps the dropout of the model, whatever the corpus; rate, steps and validations suit
 // its size, the model and the time.
 func TestChooseForFineTuning(t *testing.T) {
-	tiny, imported := trained("tiny", nil), trained("base", func(t *Trained) { t.Imported, t.Config.SrcVocab, t.Config.TgtVocab = true, 58_000, 58_000 })
+	tiny, imported := trained("tiny", nil), trained("base", func(t *Trained) { t.Imported, t.Config.SrcVocab, t.Config.TgtVocab = "Marian", 58_000, 58_000 })
 	tiny.Config.Dropout, tiny.Config.SrcVocab, tiny.Config.TgtVocab = 0.25, 8000, 8000
 	for _, c := range []struct {
 		pairs int
@@ -92,13 +92,16 @@ func TestChooseForFineTuning(t *testing.T) {
 		typed string
 		want  string
 	}{
-		{29_000, tiny, "time=5m", "dropout=0.25:chosen label-smoothing=0.1:chosen lr=0.004:chosen warmup=100:default steps=0:default valid-every=200:chosen"},
-		{2_000, tiny, "time=5m", "lr=0.0021:chosen warmup=70 steps=705:chosen valid-every=40:chosen"},
+		{29_000, tiny, "time=5m", "dropout=0.1:chosen label-smoothing=0.1:chosen lr=0.004:chosen warmup=100:default steps=0:default valid-every=200:chosen"},
+		{29_000, tiny, "time=5m dropout=0.3", "dropout=0.3:command-line"},
+		{2_000, tiny, "time=5m", "dropout=0.25:chosen lr=0.0021:chosen warmup=70 steps=705:chosen valid-every=40:chosen"},
 		{200, tiny, "time=5m", "lr=0.000664:chosen warmup=7 steps=71:chosen valid-every=5:chosen"},
 		{200, tiny, "time=5m steps=900 lr=1e-5 warmup=7", "lr=1e-05:command-line warmup=7:command-line steps=900:command-line"},
 		{29_000, imported, "time=5m", "lr=0.000125:chosen warmup=4 batch-tokens=2000:chosen"},
 		{29_000, imported, "time=5m batch-tokens=4096", "batch-tokens=4096:command-line"},
 		{29_000, imported, "time=10h", "warmup=100 batch-tokens=4096:default"},
+		{29_000, imported, "steps=100000", "warmup=100 batch-tokens=4096:default steps=100000:command-line"},
+		{9_000, imported, "", "batch-tokens=2000:chosen steps=2380:chosen warmup=100:chosen"},
 	} {
 		r, err := given("", "", c.typed+" init=old threads=2")
 		if err == nil {
@@ -109,11 +112,6 @@ func TestChooseForFineTuning(t *testing.T) {
 		}
 		r.Choose(surveyOf(c.pairs, 61, 72, script.Latin))
 		check(t, fmt.Sprint(c.pairs, " pairs, ", c.typed), r, c.want)
-		for _, c := range r.Choices() {
-			if c.Name == "dropout" && c.Why != "as in the training of old.safetensors" {
-				t.Errorf("choice %+v", c)
-			}
-		}
 	}
 }
 
@@ -134,6 +132,48 @@ func TestVocabularyLimits(t *testing.T) {
 		c.SrcVocab, c.TgtVocab = 1000, 1000
 		if n := c.CountParams()/c.DModel - 1000; s.vocab > n || s.vocab < n*9/10 {
 			t.Errorf("%s: limit %d, want at most %d and little less", s.preset, s.vocab, n)
+		}
+	}
+}
+
+// New tokenizers replace those of a model if they make much text much shorter, or if their size is
+// given.
+func TestNewVocabulary(t *testing.T) {
+	for _, c := range []struct {
+		typed    string
+		pairs    int
+		more     float64
+		imported string
+		want     bool
+		size     int
+	}{
+		{"", 29_000, 1.4, "", true, 8000},
+		{"", 29_000, 1.2, "", false, 0},
+		{"", 2_000, 1.4, "", false, 0},
+		{"", 29_000, 1.4, "Marian", false, 0},
+		{"vocab-size=900", 2_000, 1, "", true, 900},
+	} {
+		r, err := given("", "", c.typed+" init=old threads=2")
+		if err == nil {
+			err = r.Resolve(Facts{Init: trained("tiny", func(t *Trained) { t.Imported, t.Config.SrcVocab, t.Config.TgtVocab = c.imported, 8000, 8000 }), Tokenizers: &Tokenizers{"old", true}, Kernel: "avx512"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := surveyOf(c.pairs, 61, 72, script.Latin)
+		learns, err := r.LearnsVocabulary(true)
+		r.Choose(s)
+		if got := r.NewVocabulary(s, c.more); !learns || err != nil || got != c.want || r.VocabSize != c.size {
+			t.Errorf("%q, %d pairs, %v times the tokens: %v, %v, %v, size %d; want %v, size %d", c.typed, c.pairs, c.more, learns, err, got, r.VocabSize, c.want, c.size)
+		}
+	}
+	for typed, want := range map[string]bool{"init=old": false, "init=old vocab-size=900": true, "init=old vocab-size=0": false, "init=old trim=true vocab-size=900": true} {
+		r, err := given("", "", typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if learns, err := r.LearnsVocabulary(strings.Contains(typed, "trim")); learns || (err != nil) != want {
+			t.Errorf("%s: %v, %v", typed, learns, err)
 		}
 	}
 }

@@ -25,6 +25,9 @@ const (
 	// Few validation pairs of few pairs do not show when to stop.
 	maxFineTuningEpochs, fewFineTuningPairs = 30, 10_000
 
+	// New tokenizers are worth it from this ratio of the tokens.
+	minNewVocabulary = 1.25
+
 	// A run of fewer steps has smaller batches.
 	minFineTuningSteps, fineTuningBatch = 1000, 2000
 
@@ -40,21 +43,23 @@ const (
 //	configuration                       the model's
 //	dropout, label smoothing            a named preset's, else those of the model's training,
 //	                                    else usualRegularization
-//	optimizer                           adam, unless one is given
+//	optimizer                           the preset's, adam for an imported model
 //	schedule of the learning rate       the plan's, unless -schedule or factor is given
 //	batches, validations, checkpoints   the preset, by default that of the model's size
 func (r *Run) fineTune(init *Trained, named bool) {
 	defer r.hold()()
 	o := &r.Options
 	r.SrcLang, r.TgtLang = init.SrcLang, init.TgtLang
+	o.Imported = init.Imported
 	o.Search.Penalty, o.Search.Alpha, o.Search.Suppressed = init.Decoding.LengthPenalty, init.Decoding.Alpha, init.Decoding.Suppressed
 	if !named {
 		r.Config = init.Config
 		r.regularizeLike(init)
 	}
 	r.languagesOf(init)
+	r.VocabSize = 0 // those of the model are kept
 	preset := r.flags.Values()
-	if r.Origin("optimizer") == Default {
+	if r.Origin("optimizer") == Default && init.Imported != "" {
 		o.Optimizer, o.Momentum, o.MuonScale = train.OptimizerAdam, 0, 0
 	}
 	if r.Origin("schedule") == Default && r.Origin("factor") == Default {
@@ -75,7 +80,7 @@ func (r *Run) fineTune(init *Trained, named bool) {
 // fineTuningRate returns the learning rate for the given number of tokens of text.
 func (r *Run) fineTuningRate(tokens float64) float64 {
 	rate := fineTuningRate * math.Sqrt(max(tokens/fineTuningTokens, 1))
-	if r.fineTuned != nil && r.fineTuned.Imported {
+	if r.fineTuned != nil && r.fineTuned.Imported != "" {
 		rate = fineTuningRate // trained for days
 	}
 	return threeDigits(min(rate, maxFineTuningRate) / float64(r.Config.DModel))
@@ -84,31 +89,69 @@ func (r *Run) fineTuningRate(tokens float64) float64 {
 // chooseFineTuning is Choose for a run that starts from the weights of a model: it sets the steps,
 // the rate and the validations, except given ones.
 func (r *Run) chooseFineTuning(s *corpus.Survey) {
-	o := &r.Options
+	o, rounds := &r.Options, r.Options.Rounds.Workers > 0
 	total := corpusTokens(s)
 	stepTokens := func() float64 { return 2 * float64(o.BatchTokens*o.Accumulate*max(1, o.Rounds.Workers)) }
-	possible := r.plan.time.Seconds() * trainingSpeed(r.fineTuned.Config)
-	if possible < minFineTuningSteps*stepTokens() && o.BatchTokens > fineTuningBatch && r.chosen("batch-tokens", "more steps in %v", r.plan.time) {
-		o.BatchTokens = max(fineTuningBatch, o.MaxLen+1)
+	steps := float64(o.Steps)
+	if timed := o.Time > 0 || r.Origin("steps") == Default && !rounds; timed {
+		possible := r.plan.time.Seconds() * trainingSpeed(r.fineTuned.Config)
+		if possible < minFineTuningSteps*stepTokens() && o.BatchTokens > fineTuningBatch && r.chosen("batch-tokens", "%s: for more steps", r.plan.why) {
+			o.BatchTokens = max(fineTuningBatch, o.MaxLen+1)
+		}
+		steps = possible / stepTokens()
+		if limit := maxFineTuningEpochs * total / stepTokens(); s.Pairs < fewFineTuningPairs && (limit < steps || o.Time == 0) && r.chosen("steps", "%d epochs of %s", maxFineTuningEpochs, format.Count(s.Pairs, "pair")) {
+			o.Steps = max(1, int(math.Ceil(limit)))
+			steps = float64(o.Steps)
+		}
+		if o.Steps > 0 {
+			steps = min(steps, float64(o.Steps))
+		}
 	}
-	steps := possible / stepTokens()
-	if limit := maxFineTuningEpochs * total / stepTokens(); s.Pairs < fewFineTuningPairs && limit < steps && o.Rounds.Workers == 0 && r.chosen("steps", "%d epochs of %s", maxFineTuningEpochs, format.Count(s.Pairs, "pair")) {
-		o.Steps = max(1, int(math.Ceil(limit)))
+	seen := min(total, steps*stepTokens())
+	if !r.sizeGiven() {
+		r.VocabSize = vocabSize(total*min(1, steps*stepTokens()/max(total, 1)/fullVocabEpochs), maxVocab)
 	}
-	if o.Steps > 0 {
-		steps = min(steps, float64(o.Steps))
+	if epochs := steps * stepTokens() / max(total, 1); dropout(epochs) < r.Config.Dropout && r.rechosen("dropout", "%s", aboutEpochs(epochs)) {
+		r.Config.Dropout = dropout(epochs)
 	}
 	if o.Schedule == train.ScheduleConstant && r.Origin("schedule") == Default {
 		if r.Origin("lr") == Default {
-			o.LR = r.fineTuningRate(min(total, steps*stepTokens()))
+			o.LR = r.fineTuningRate(seen)
+			r.rechosen("lr", "suits trained weights of d_model %d and %s", r.Config.DModel, tokensOfText(seen))
 		}
-		if r.Origin("warmup") == Default {
-			o.Warmup = max(1, min(fineTuningWarmup, int(steps/10)))
+		if warmup := max(1, min(fineTuningWarmup, int(steps/10))); warmup != o.Warmup && r.Origin("warmup") == Default {
+			r.chosen("warmup", "%s", format.Count(int(steps), "step"))
+			o.Warmup = warmup
 		}
 	}
-	if o.Rounds.Workers == 0 && r.chosen("valid-every", "a validation takes about 3%% of the time") {
+	if !rounds && r.chosen("valid-every", "a validation takes about 3%% of the time") {
 		o.ValidEvery = validEvery(s, steps, o.BatchTokens, 5)
 	}
+}
+
+// LearnsVocabulary reports whether a fine-tuning may have new tokenizers, learned from its text.
+// can reports whether those of the model are of the kind that is learned. The error is that of a
+// given size of others.
+func (r *Run) LearnsVocabulary(can bool) (bool, error) {
+	if r.Options.Init == "" || r.Resume {
+		return false, nil
+	}
+	kept := r.Vocab != "" || r.Trim || r.Config.TgtLanguages != "" || !can
+	return !kept && (r.VocabSize > 0 || !r.sizeGiven()), cli.UsageIf(kept && r.sizeGiven() && r.VocabSize > 0, "-vocab-size %d needs -init with a model of one target language and tokenizers of tfm, without -vocab and -trim", r.VocabSize)
+}
+
+// sizeGiven reports whether the size of new tokenizers is given; 0 keeps those of the model.
+func (r *Run) sizeGiven() bool { return r.Origin("vocab-size") >= File }
+
+// NewVocabulary reports whether new tokenizers replace those of the model, with which the text has
+// more times as many tokens.
+func (r *Run) NewVocabulary(s *corpus.Survey, more float64) bool {
+	few := s.Pairs < fewFineTuningPairs || r.fineTuned.Imported != ""
+	if r.sizeGiven() || !few && more > minNewVocabulary && r.chosen("vocab-size", "%.0f%% fewer tokens than with the pieces of %s", 100-100/more, filepath.Base(r.fineTuned.Path)) {
+		return true
+	}
+	r.VocabSize = 0
+	return false
 }
 
 // languagesOf sets the languages of the targets to those of a model, whose pairs are tagged too.
@@ -126,7 +169,7 @@ func (r *Run) regularizeLike(init *Trained) {
 		name  string
 		value *float32
 	}{{"dropout", &r.Config.Dropout}, {"label-smoothing", &r.Config.LabelSmoothing}} {
-		if init.Imported && *c.value == 0 {
+		if init.Imported != "" && *c.value == 0 {
 			*c.value = usualRegularization
 			r.chosen(c.name, "%s does not have the value of its training", file)
 		} else {

@@ -27,7 +27,7 @@ type Trained struct {
 	Config   model.Config
 	Options  train.Options // of a checkpoint
 	Joint    bool          // of a checkpoint: one tokenizer for both sides
-	Imported bool          // from another system, without the settings of its training
+	Imported string        // the system of its first training; "" is this one
 
 	SrcLang, TgtLang string // "" if unknown
 	Decoding         model.Decoding
@@ -56,7 +56,7 @@ func (r *Run) Resolve(facts Facts) error {
 		return err
 	}
 	r.outputBias(facts.Init == nil || named)
-	r.tie(facts.Init)
+	r.tie(r.sharesIDs(facts.Init))
 	r.smoothing()
 	if err := r.optionRules(); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (r *Run) resume(c *Trained) error {
 	}
 	if named {
 		r.outputBias(true)
-		r.tie(nil)
+		r.tie(c.Config.Tie == model.TieAll && !c.Joint)
 	}
 	if err := r.optionRules(); err != nil {
 		return err

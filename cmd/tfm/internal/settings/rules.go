@@ -32,7 +32,7 @@ func (r *Run) joint(t *Tokenizers) error {
 
 // tokenizersGiven returns the highest origin of the settings that choose the tokenizers.
 func (r *Run) tokenizersGiven() Origin {
-	return max(r.Origin("joint"), r.Origin("vocab"), r.Origin("init"))
+	return max(r.Origin("joint"), r.Origin("vocab"), r.Origin("init"), r.Origin("trim"))
 }
 
 // outputBias derives output-bias: a separate output projection has a bias, unless output-bias has
@@ -52,8 +52,8 @@ func (r *Run) sharesIDs(init *Trained) bool {
 
 // tie derives -tie: without a joint vocabulary, or shared ids, the source embedding is not tied. An
 // explicit -tie all stays, and is refused later.
-func (r *Run) tie(init *Trained) {
-	if r.sharesIDs(init) {
+func (r *Run) tie(sharesIDs bool) {
+	if sharesIDs {
 		return
 	}
 	if level := r.Origin("tie"); (level == Default || level < r.tokenizersGiven()) && !r.Joint && r.Config.Tie == model.TieAll {

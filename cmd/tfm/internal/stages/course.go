@@ -39,7 +39,10 @@ func (c *Course) Check() error {
 	}
 	r := settings.NewRun(cli.NewFlags())
 	r.ConfigFile = c.Config
-	return r.Load()
+	if err := r.Load(); err != nil {
+		return err
+	}
+	return cli.UsageIf(r.Src+r.Tgt+r.TSV+r.Mix+r.ValidSrc+r.ValidTgt+r.ValidTSV+r.Options.Init != "", "-config %s names corpora or a model of its own, which this command does not take", c.Config)
 }
 
 // Train trains a model on pairs, with the arguments args, or continues its training.

@@ -62,6 +62,7 @@ type Result struct {
 	Tokenizers vocab.Tokenizers
 	Pool       *mat.Pool // on whose threads it was trained
 	Info       string    // one line on the training, for the model file
+	Imported   string    // as in train.Options
 }
 
 // Run reads the corpora, trains tokenizers and model, and prints the progress. If ctx ends while
@@ -157,13 +158,14 @@ func (r *Ready) finish(ctx context.Context, result train.Result) Result {
 	j.printDrawn(c, result.Position)
 	result.Decoding.SplitSentences = j.Survey.SeveralSentences < maxSeveralSentences
 	if result.Reason != train.Interrupted {
-		result.Decoding.AlignHeads = j.alignHeads(ctx, r.model, c.Vocab)
+		// A signal now must not change the file of a training that has ended.
+		result.Decoding.AlignHeads = j.alignHeads(context.WithoutCancel(ctx), r.model, c.Vocab)
 	}
-	return Result{result, r.model, c.Vocab, r.pool, j.info(result, c.TrainPairs)}
+	return Result{result, r.model, c.Vocab, r.pool, j.info(result, c.TrainPairs), j.Options.Imported}
 }
 
 // alignHeads returns the heads of m that align best, as in model.Decoding. It is "", which is all
-// of the last layer, if ctx ends or the pairs are too few to tell.
+// of the last layer, if the pairs are too few to tell.
 func (j *Job) alignHeads(ctx context.Context, m *model.Transformer, v vocab.Tokenizers) string {
 	t, err := translate.New(m, v, translate.Options{Threads: j.Threads})
 	if err != nil {

@@ -94,7 +94,7 @@ func (j *Job) printData(c *corpus.Corpus) {
 		p.Field("validation pairs", "%s held out (-valid-src)", format.Thousands(c.ValidPairs))
 		j.fieldIf(c.HeldOut.Moved > 0, "", "%s moved to training", format.Count(c.HeldOut.Moved, "near-duplicate"))
 	default:
-		p.Field("validation pairs", "none, because the corpus is too small")
+		p.Field("validation pairs", "none, because the corpus is too small, or no source has pairs to hold out")
 	}
 	j.fieldIf(c.ValidPairs > 0 && c.ByLoss, "", "so few that the loss chooses the weights, not BLEU")
 	j.fieldIf(c.Unscored > 0, "", "%s of them count only for BLEU: an empty side, or over %d tokens", format.Thousands(c.Unscored), j.Options.MaxLen)

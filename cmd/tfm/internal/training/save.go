@@ -13,6 +13,7 @@ import (
 const (
 	InfoKey    = "training" // describes the training in one line
 	VersionKey = "version"  // of the program that wrote the file, if it was a release
+	SourceKey  = "source"   // the system of the first training, if it was another
 )
 
 // Info returns the Info of a model file that this program writes. It contains no commit, so that
@@ -45,5 +46,9 @@ func (r Result) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	return Save(model.File{Model: r.Model, Tokenizers: files, SrcLang: r.SrcLang, TgtLang: r.TgtLang, Decoding: r.Decoding, Info: Info(r.Info)}, path)
+	info := Info(r.Info)
+	if r.Imported != "" {
+		info[SourceKey] = r.Imported
+	}
+	return Save(model.File{Model: r.Model, Tokenizers: files, SrcLang: r.SrcLang, TgtLang: r.TgtLang, Decoding: r.Decoding, Info: info}, path)
 }
