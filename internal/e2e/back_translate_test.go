@@ -50,7 +50,7 @@ func TestBackTranslate(t *testing.T) {
 	mustFail(t, runTFM(t, "", args("-sample")...), 2, "either -beam or -sample")
 	mustFail(t, runTFM(t, "", args("-mono", english+".gz")...), 1, "no such file")
 	mustFail(t, runTFM(t, "", args("-src", toy.testSrc)...), 1, "unequal line counts")
-	mustFail(t, runTFM(t, "", args("-config", write(t, "corpus.conf", "tsv = x\n"))...), 2, "names corpora or a model of its own")
+	mustFail(t, runTFM(t, "", args("-config", write(t, "corpus.conf", "tsv = x\n"))...), 2, "names corpora, which are those of this command")
 
 	// The sides of a translation memory are those of the model that is trained.
 	var tmx strings.Builder

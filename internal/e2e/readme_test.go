@@ -358,7 +358,7 @@ func TestSplitsOfTheExamples(t *testing.T) {
 const exampleLines = 240
 
 // exports are the models of other systems that the documents' commands read, with their formats.
-var exports = map[string]string{"opus-mt-en-de": "marian-hf", "translate-en_de-1_0.argosmodel": "argos", "firefox-en-de": "marian-int8"}
+var exports = map[string]string{"opus-mt-en-de": "marian-hf", "opus-mt-en-zh": "marian-hf", "translate-en_de-1_0.argosmodel": "argos", "firefox-en-de": "marian-int8"}
 
 // folders are the folders of models that the documents' commands read, with those that take their
 // place.

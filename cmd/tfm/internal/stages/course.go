@@ -42,11 +42,11 @@ func (c *Course) Check() error {
 	if err := r.Load(); err != nil {
 		return err
 	}
-	return cli.UsageIf(r.Src+r.Tgt+r.TSV+r.Mix+r.ValidSrc+r.ValidTgt+r.ValidTSV+r.Options.Init != "", "-config %s names corpora or a model of its own, which this command does not take", c.Config)
+	return cli.UsageIf(r.Src+r.Tgt+r.TSV+r.Mix+r.ValidSrc+r.ValidTgt+r.ValidTSV != "", "-config %s names corpora, which are those of this command", c.Config)
 }
 
 // Train trains a model on pairs, with the arguments args, or continues its training.
-func (d *Work) Train(ctx context.Context, c Course, title string, args, inputs []string, out string) error {
+func (w *Work) Train(ctx context.Context, c Course, title string, args, inputs []string, out string) error {
 	args, inputs = append(args, "-o", out), slices.Clone(inputs)
 	if c.Config != "" {
 		args, inputs = append(args, "-config", c.Config), append(inputs, c.Config)
@@ -66,12 +66,12 @@ func (d *Work) Train(ctx context.Context, c Course, title string, args, inputs [
 		args = append(args, "-time", c.Time.String())
 	}
 	s := Stage{Title: title, Name: "train", Args: args, Inputs: inputs, Outputs: []string{out}, partial: strings.TrimSuffix(out, ".safetensors") + ".ckpt"}
-	return d.Once(s, func(resumed bool) error {
-		d.Progress.Line("  tfm train %s", shellWords(args))
+	return w.Once(s, func(resumed bool) error {
+		w.Progress.Line("  tfm train %s", shellWords(args))
 		more := "-force"
 		if checkpoints, err := train.Checkpoints(s.partial); resumed && err == nil && len(checkpoints) > 0 {
 			more = "-resume"
 		}
-		return d.Program(ctx, "train", slices.Concat(args, d.threadsArgs(), []string{more})...)
+		return w.Program(ctx, "train", slices.Concat(args, w.threadsArgs(), []string{more})...)
 	})
 }

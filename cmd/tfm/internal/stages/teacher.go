@@ -46,26 +46,26 @@ func (t *Teacher) Check() error {
 const shardBytes = 64 << 10
 
 // Shards returns the files of the teacher's translations.
-func (d *Work) Shards(t Teacher) ([]string, error) {
+func (w *Work) Shards(t Teacher) ([]string, error) {
 	info, err := os.Stat(t.Text)
 	if err != nil {
 		return nil, err
 	}
 	paths := make([]string, 1+info.Size()/shardBytes)
 	for i := range paths {
-		paths[i] = d.File(fmt.Sprintf("teacher/%06d", i+1))
+		paths[i] = w.File(fmt.Sprintf("teacher/%06d", i+1))
 	}
 	return paths, nil
 }
 
 // Translate makes the teacher's translations, with further arguments. Each shard has a record of
 // its own.
-func (d *Work) Translate(ctx context.Context, title string, t Teacher, more ...string) error {
-	paths, err := d.Shards(t)
+func (w *Work) Translate(ctx context.Context, title string, t Teacher, more ...string) error {
+	paths, err := w.Shards(t)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(d.File("teacher"), 0o777); err != nil {
+	if err := os.MkdirAll(w.File("teacher"), 0o777); err != nil {
 		return err
 	}
 	args := append([]string{"-model", t.Path}, more...)
@@ -82,30 +82,30 @@ func (d *Work) Translate(ctx context.Context, title string, t Teacher, more ...s
 			args = append(args, language[0], language[1])
 		}
 	}
-	d.Progress.Line("%s", title)
-	d.Progress.Line("  tfm translate %s %s", shellWords(args), cli.ShellWord(t.Text))
+	w.Progress.Line("%s", title)
+	w.Progress.Line("  tfm translate %s %s", shellWords(args), cli.ShellWord(t.Text))
 	start := time.Now()
 	for i, path := range paths {
-		shard := slices.Concat(args, d.threadsArgs(), []string{"-shard", fmt.Sprintf("%d/%d", i+1, len(paths)), "-o", path, t.Text})
-		if err := d.Program(ctx, "translate", shard...); err != nil {
+		shard := slices.Concat(args, w.threadsArgs(), []string{"-shard", fmt.Sprintf("%d/%d", i+1, len(paths)), "-o", path, t.Text})
+		if err := w.Program(ctx, "translate", shard...); err != nil {
 			return err
 		}
 		left := time.Since(start) / time.Duration(i+1) * time.Duration(len(paths)-i-1)
-		d.Progress.Update(time.Now(), fmt.Sprintf("part %s of %s, %v left", format.Thousands(i+1), format.Thousands(len(paths)), left.Round(time.Second)))
+		w.Progress.Update(time.Now(), fmt.Sprintf("part %s of %s, %v left", format.Thousands(i+1), format.Thousands(len(paths)), left.Round(time.Second)))
 	}
-	d.Progress.Clear()
+	w.Progress.Clear()
 	return nil
 }
 
 // Write writes translations as lines of two files, without the given share of those with the lowest
 // scores.
-func (d *Work) Write(s Stage, translations iter.Seq2[distill.Translation, error], worst float64) error {
+func (w *Work) Write(s Stage, translations iter.Seq2[distill.Translation, error], worst float64) error {
 	s.Name, s.Args = "choose", []string{fmt.Sprint(worst)}
-	return d.Once(s, func(bool) error {
-		return filter.WriteFiles(d.Dir(), s.Outputs, func(files []io.Writer) error {
+	return w.Once(s, func(bool) error {
+		return filter.WriteFiles(w.Dir(), s.Outputs, func(files []io.Writer) error {
 			all, written, err := distill.Write(translations, worst, files[0], files[1])
 			if err == nil {
-				d.Progress.Line("  %s of %s", format.Thousands(written), format.Count(all, "pair"))
+				w.Progress.Line("  %s of %s", format.Thousands(written), format.Count(all, "pair"))
 			}
 			return err
 		})
@@ -113,6 +113,6 @@ func (d *Work) Write(s Stage, translations iter.Seq2[distill.Translation, error]
 }
 
 // Clean drops faulty pairs.
-func (d *Work) Clean(ctx context.Context, title string, pairs, cleaned []string) error {
-	return d.Command(ctx, Stage{Title: title, Name: "clean", Inputs: pairs, Outputs: cleaned, Args: append(PairsArgs(pairs), "-o", filepath.Dir(cleaned[0]))})
+func (w *Work) Clean(ctx context.Context, title string, pairs, cleaned []string) error {
+	return w.Command(ctx, Stage{Title: title, Name: "clean", Inputs: pairs, Outputs: cleaned, Args: append(PairsArgs(pairs), "-o", filepath.Dir(cleaned[0]))})
 }

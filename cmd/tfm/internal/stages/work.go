@@ -30,23 +30,23 @@ type Work struct {
 }
 
 // Dir returns the folder of the stages.
-func (d *Work) Dir() string { return strings.TrimSuffix(d.Out, ".safetensors") + d.Ending }
+func (w *Work) Dir() string { return strings.TrimSuffix(w.Out, ".safetensors") + w.Ending }
 
 // File returns the path of a file in the folder.
-func (d *Work) File(name string) string { return filepath.Join(d.Dir(), name) }
+func (w *Work) File(name string) string { return filepath.Join(w.Dir(), name) }
 
 // Do does the stages in turn. No other process does so at the same time.
-func (d *Work) Do(all ...func() error) error {
-	unlock, err := train.Lock(d.Dir())
+func (w *Work) Do(all ...func() error) error {
+	unlock, err := train.Lock(w.Dir())
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	d.Progress = terminal.NewProgress(os.Stderr)
+	w.Progress = terminal.NewProgress(os.Stderr)
 	for _, do := range all {
 		err := do()
 		if errors.As(err, new(cli.InterruptError)) {
-			d.Progress.Line("the same command again continues")
+			w.Progress.Line("the same command again continues")
 		}
 		if err != nil {
 			return err
@@ -56,12 +56,12 @@ func (d *Work) Do(all ...func() error) error {
 }
 
 // Begin makes the folder, unless the file to write exists and is not that of the last stage.
-func (d *Work) Begin(last string) error {
+func (w *Work) Begin(last string) error {
 	// A record of the begin is of a kill between the last stage and its record.
-	if Exists(d.Out) && !d.Force && !Exists(d.File(last+".begun")) && !d.recorded(last+".done", stamp(d.Out)) {
-		return fmt.Errorf("%s already exists: -force replaces it", d.Out)
+	if Exists(w.Out) && !w.Force && !Exists(w.File(last+".begun")) && !w.recorded(last+".done", stamp(w.Out)) {
+		return fmt.Errorf("%s already exists: -force replaces it", w.Out)
 	}
-	return os.MkdirAll(d.Dir(), 0o777)
+	return os.MkdirAll(w.Dir(), 0o777)
 }
 
 // PairsArgs returns the flags of two files of pairs.
@@ -76,10 +76,10 @@ type Stage struct {
 }
 
 // Command does a stage that is a command of the program.
-func (d *Work) Command(ctx context.Context, s Stage) error {
-	return d.Once(s, func(bool) error {
-		d.Progress.Line("  tfm %s %s", s.Name, shellWords(s.Args))
-		return d.Program(ctx, s.Name, append(d.threadsArgs(), s.Args...)...)
+func (w *Work) Command(ctx context.Context, s Stage) error {
+	return w.Once(s, func(bool) error {
+		w.Progress.Line("  tfm %s %s", s.Name, shellWords(s.Args))
+		return w.Program(ctx, s.Name, append(w.threadsArgs(), s.Args...)...)
 	})
 }
 
@@ -92,42 +92,42 @@ func shellWords(args []string) string {
 }
 
 // threadsArgs returns the flag of the threads, if they were given.
-func (d *Work) threadsArgs() []string {
-	if d.Threads == 0 {
+func (w *Work) threadsArgs() []string {
+	if w.Threads == 0 {
 		return nil
 	}
-	return []string{"-threads", strconv.Itoa(d.Threads)}
+	return []string{"-threads", strconv.Itoa(w.Threads)}
 }
 
 // Once runs do, unless the record of the stage says that its outputs were made by this program, of
 // these inputs and arguments, and nothing has changed. resumed says that do was begun for them, but
 // has not ended.
-func (d *Work) Once(s Stage, do func(resumed bool) error) error {
+func (w *Work) Once(s Stage, do func(resumed bool) error) error {
 	key := release.Current().String() + "\n" + strings.Join(s.Args, "\n") + "\n" + stamp(s.Inputs...)
 	begun, done := s.Name+".begun", s.Name+".done"
-	if d.recorded(done, key+stamp(s.Outputs...)) {
-		d.Progress.Line("%s: done before", s.Title)
+	if w.recorded(done, key+stamp(s.Outputs...)) {
+		w.Progress.Line("%s: done before", s.Title)
 		return nil
 	}
-	d.Progress.Line("%s", s.Title)
-	resumed := d.recorded(begun, key)
-	err := os.RemoveAll(d.File(done))
+	w.Progress.Line("%s", s.Title)
+	resumed := w.recorded(begun, key)
+	err := os.RemoveAll(w.File(done))
 	if err == nil && !resumed {
 		// In this order, so that a kill in between leaves no unfinished work of another stage.
-		if err = cmp.Or(os.RemoveAll(d.File(begun)), os.RemoveAll(s.partial)); err == nil {
-			err = d.record(begun, key)
+		if err = cmp.Or(os.RemoveAll(w.File(begun)), os.RemoveAll(s.partial)); err == nil {
+			err = w.record(begun, key)
 		}
 	}
 	if err == nil {
 		err = do(resumed)
 	}
 	if err == nil {
-		err = d.record(done, key+stamp(s.Outputs...))
+		err = w.record(done, key+stamp(s.Outputs...))
 	}
 	if err != nil {
 		return err
 	}
-	return os.RemoveAll(d.File(begun))
+	return os.RemoveAll(w.File(begun))
 }
 
 // stamp describes files by size and time. One that is missing differs from every other.
@@ -144,14 +144,14 @@ func stamp(paths ...string) string {
 }
 
 // recorded reports whether a record ends in text.
-func (d *Work) recorded(name, text string) bool {
-	found, err := os.ReadFile(d.File(name))
+func (w *Work) recorded(name, text string) bool {
+	found, err := os.ReadFile(w.File(name))
 	return err == nil && strings.HasSuffix(string(found), text)
 }
 
 // record writes a record.
-func (d *Work) record(name, text string) error {
-	return safetensors.WriteAtomic(d.File(name), func(w io.Writer) error {
+func (w *Work) record(name, text string) error {
+	return safetensors.WriteAtomic(w.File(name), func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})
@@ -165,17 +165,17 @@ func Exists(path string) bool {
 
 // Readable makes the names of files absolute, because they may begin with a dash, and checks that
 // all but the file to write can be read more than once. An empty name is none.
-func (d *Work) Readable(paths ...*string) (err error) {
-	for _, path := range append(paths, &d.Out) {
+func (w *Work) Readable(paths ...*string) (err error) {
+	for _, path := range append(paths, &w.Out) {
 		if *path == "" {
 			continue
 		}
 		if *path, err = filepath.Abs(*path); err != nil {
 			return err
 		}
-		if info, err := os.Stat(*path); path != &d.Out && err != nil {
+		if info, err := os.Stat(*path); path != &w.Out && err != nil {
 			return err
-		} else if path != &d.Out && !info.Mode().IsRegular() {
+		} else if path != &w.Out && !info.Mode().IsRegular() {
 			return fmt.Errorf("%s: expected a regular file, because it is read more than once", *path)
 		}
 	}
