@@ -187,6 +187,9 @@ func (c *Checkpoint) copyTo(params []*layer.Param, prefix string, dst []float32)
 	return nil
 }
 
+// SourceKey is the key of model.File.Info for Options.Imported.
+const SourceKey = "source"
+
 // writeCheckpoint writes a checkpoint of the model in file, whose Info it replaces. The write is
 // atomic.
 func writeCheckpoint(path string, file model.File, moments []Moment, o Options, s State) error {
@@ -197,6 +200,9 @@ func writeCheckpoint(path string, file model.File, moments []Moment, o Options, 
 			return fmt.Errorf("writing %s: %s: %w", path, key, err)
 		}
 		file.Info[key] = string(text)
+	}
+	if o.Imported != "" {
+		file.Info[SourceKey] = o.Imported
 	}
 	if o.Rounds.Workers > 0 {
 		file.Info[keySums] = sumsOf(file.Info, file.Model.Params.W, moments)

@@ -60,8 +60,8 @@ func (a *average) run(ctx context.Context, paths []string) error {
 		}
 	}
 	info := training.Info(meanInfo(paths))
-	if source, ok := a.mean.Info[training.SourceKey]; ok {
-		info[training.SourceKey] = source
+	if source, ok := a.mean.Info[train.SourceKey]; ok {
+		info[train.SourceKey] = source
 	}
 	a.mean.Info = info
 	a.mean.Model.AllocWeights()

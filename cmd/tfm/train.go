@@ -134,20 +134,27 @@ func (t *trainer) inspect(ctx context.Context) error {
 		return err
 	}
 	t.Choose(t.job.Survey)
-	if c.CountWords {
-		return t.chooseVocabulary(ctx)
+	if t.Options.Init == "" || t.Resume {
+		return nil
 	}
-	return nil
+	return t.chooseVocabulary(ctx)
 }
 
 // chooseVocabulary replaces the tokenizers of the model to fine-tune by ones that are learned from
 // the new text, if these suit it better or their size is given.
 func (t *trainer) chooseVocabulary(ctx context.Context) error {
-	learned, more, err := t.job.Survey.Learn(ctx, t.VocabSize, t.Joint)
-	if err == nil && t.NewVocabulary(t.job.Survey, more) {
-		t.job.Corpus.Tokenizers = &learned
+	if c := &t.job.Corpus; c.CountWords && t.SuitsLearning(t.job.Survey) {
+		learned, more, err := t.job.Survey.Learn(ctx, t.VocabSize, t.Joint)
+		if err != nil {
+			return err
+		}
+		if t.NewVocabulary(more) {
+			c.Tokenizers = &learned
+			return nil
+		}
 	}
-	return err
+	t.VocabSize = 0 // those of the model
+	return nil
 }
 
 // checkCorpora checks that the corpora can be read.
@@ -282,7 +289,7 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 			return nil, nil, err
 		}
 	}
-	return &settings.Trained{Path: path, Config: file.Model.Config, Imported: file.Info[training.SourceKey], SrcLang: file.SrcLang, TgtLang: file.TgtLang, Decoding: file.Decoding}, of, nil
+	return &settings.Trained{Path: path, Config: file.Model.Config, Imported: file.Info[train.SourceKey], SrcLang: file.SrcLang, TgtLang: file.TgtLang, Decoding: file.Decoding}, of, nil
 }
 
 func (t *trainer) loadTokenizers(path string) (*settings.Tokenizers, error) {

@@ -270,9 +270,25 @@ func TestInitLearnsVocabulary(t *testing.T) {
 	if read(t, m3) != read(t, m2) {
 		t.Error("the settings of -dump-config give another model")
 	}
+	kept, m4 := finetuneArgs(t, base, "-vocab-size", "0", "-cooldown", "0")
+	mustRun(t, "", append(kept, "-steps", "1")...)
+	mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-o", m4, "-resume", "-steps", "2", "-vocab-size", "0")
+	mustFail(t, runTFM(t, "", append(kept, "-resume", "-steps", "3", "-vocab-size", "310")...), 2, "-vocab-size 310 conflicts")
+	for _, size := range []string{"-5", "100"} {
+		args, _ := finetuneArgs(t, base, "-vocab-size", size, "-steps", "1")
+		mustFail(t, runTFM(t, "", args...), 2, "-vocab-size is "+size)
+	}
 	imported := filepath.Join(t.TempDir(), "imported.safetensors")
 	mustRun(t, "", "import", "-o", imported, "../../model/convert/testdata/marian-shared")
-	args, _ := finetuneArgs(t, imported, "-vocab-size", "330", "-steps", "1")
+	args, m5 := finetuneArgs(t, imported, "-steps", "1", "-save-every", "1")
+	mustRun(t, "", args...)
+	for _, path := range []string{m5, strings.TrimSuffix(m5, ".safetensors") + ".ckpt/step-00000001.safetensors"} {
+		args, _ := finetuneArgs(t, path, "-steps", "2")
+		if o := mustRun(t, "", append(args, "-dump-config")...); !strings.Contains(o.stdout, "optimizer = adam\n") || !strings.Contains(o.stdout, "vocab-size = 0\n") {
+			t.Errorf("weights of another system are trained further with\n%s", o.stdout)
+		}
+	}
+	args, _ = finetuneArgs(t, imported, "-vocab-size", "330", "-steps", "1")
 	mustFail(t, runTFM(t, "", args...), 2, "-vocab-size 330 needs -init with a model of one target language and tokenizers of tfm")
 }
 
@@ -291,6 +307,11 @@ func TestInitTrim(t *testing.T) {
 		o := mustRun(t, "", args...)
 		if !strings.Contains(o.stderr, " dropped\n") {
 			t.Errorf("%s: standard error names no dropped pieces\n%s", name, o.stderr)
+		}
+		settings := write(t, "dump.conf", mustRun(t, "", append(args, "-dump-config")...).stdout)
+		again := filepath.Join(dir, "again-"+name)
+		if mustRun(t, "", "train", "-config", settings, "-o", again); read(t, again) != read(t, m) {
+			t.Errorf("%s: the settings of -dump-config give another model", name)
 		}
 		was, is := loadModel(t, base), loadModel(t, m)
 		if is.Model.Config.TgtVocab >= was.Model.Config.TgtVocab || is.Model.Config.SrcVocab >= was.Model.Config.SrcVocab {

@@ -116,7 +116,8 @@ func (s *Survey) Learn(ctx context.Context, size int, joint bool) (learned vocab
 	i, before, after := 0, 0, 0
 	var ids []int32
 	count := func(t vocab.Tokenizers, p text.Pair) int {
-		ids = t.Target.Encode(t.Source.Encode(ids[:0], p.Source), p.Target)
+		_, source := s.codes.cut(nil, p.Source)
+		ids = t.Target.Encode(t.Source.Encode(ids[:0], source), p.Target)
 		return len(ids)
 	}
 	err = text.Each(ctx, s.Train.pairs, func(p text.Pair) error {

@@ -25,7 +25,7 @@ func (r *Run) Check() error {
 		cli.UsageIf(r.Trim && r.Vocab != "", "either -trim or -vocab"),
 		cli.UsageIf(r.Out == "", "-o is empty"),
 		cli.UsageIf(r.Resume && r.Force, "either -resume or -force"),
-		cli.UsageIf(trains && r.VocabSize < bpe.MinSize,
+		cli.UsageIf((trains || r.Options.Init != "" && r.sizeGiven() && r.VocabSize != 0) && r.VocabSize < bpe.MinSize,
 			"-vocab-size is %d, expected at least %d, for 256 bytes and 3 special pieces", r.VocabSize, bpe.MinSize),
 	)
 }

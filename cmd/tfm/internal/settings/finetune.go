@@ -1,12 +1,14 @@
 package settings
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/internal/format"
 	"tfm/model"
+	"tfm/text/bpe"
 	"tfm/train"
 	"tfm/train/corpus"
 )
@@ -56,6 +58,7 @@ func (r *Run) fineTune(init *Trained, named bool) {
 		r.Config = init.Config
 		r.regularizeLike(init)
 	}
+	r.Config.MaxLen = init.Config.MaxLen
 	r.languagesOf(init)
 	r.VocabSize = 0 // those of the model are kept
 	preset := r.flags.Values()
@@ -93,7 +96,7 @@ func (r *Run) chooseFineTuning(s *corpus.Survey) {
 	total := corpusTokens(s)
 	stepTokens := func() float64 { return 2 * float64(o.BatchTokens*o.Accumulate*max(1, o.Rounds.Workers)) }
 	steps := float64(o.Steps)
-	if timed := o.Time > 0 || r.Origin("steps") == Default && !rounds; timed {
+	if timed := o.Time > 0 || !rounds && (o.Steps == 0 || r.Origin("steps") == Default); timed {
 		possible := r.plan.time.Seconds() * trainingSpeed(r.fineTuned.Config)
 		if possible < minFineTuningSteps*stepTokens() && o.BatchTokens > fineTuningBatch && r.chosen("batch-tokens", "%s: for more steps", r.plan.why) {
 			o.BatchTokens = max(fineTuningBatch, o.MaxLen+1)
@@ -108,8 +111,9 @@ func (r *Run) chooseFineTuning(s *corpus.Survey) {
 		}
 	}
 	seen := min(total, steps*stepTokens())
-	if !r.sizeGiven() {
-		r.VocabSize = vocabSize(total*min(1, steps*stepTokens()/max(total, 1)/fullVocabEpochs), maxVocab)
+	if !r.sizeGiven() { // at most that of the model, which is compared
+		size := vocabSize(total*min(1, steps*stepTokens()/max(total, 1)/fullVocabEpochs), maxVocab)
+		r.VocabSize = max(min(size, r.fineTuned.Config.TgtVocab), bpe.MinSize)
 	}
 	if epochs := steps * stepTokens() / max(total, 1); dropout(epochs) < r.Config.Dropout && r.rechosen("dropout", "%s", aboutEpochs(epochs)) {
 		r.Config.Dropout = dropout(epochs)
@@ -140,18 +144,26 @@ func (r *Run) LearnsVocabulary(can bool) (bool, error) {
 	return !kept && (r.VocabSize > 0 || !r.sizeGiven()), cli.UsageIf(kept && r.sizeGiven() && r.VocabSize > 0, "-vocab-size %d needs -init with a model of one target language and tokenizers of tfm, without -vocab and -trim", r.VocabSize)
 }
 
-// sizeGiven reports whether the size of new tokenizers is given; 0 keeps those of the model.
-func (r *Run) sizeGiven() bool { return r.Origin("vocab-size") >= File }
+// sizeGiven reports whether the size of new tokenizers is given, beside -init or closer to the
+// command line; 0 keeps those of the model.
+func (r *Run) sizeGiven() bool { return r.Origin("vocab-size") >= max(File, r.Origin("init")) }
+
+// SuitsLearning reports whether a text is enough to learn tokenizers from, or their size is given.
+func (r *Run) SuitsLearning(s *corpus.Survey) bool {
+	return r.sizeGiven() || s.Pairs >= fewFineTuningPairs && r.fineTuned.Imported == ""
+}
 
 // NewVocabulary reports whether new tokenizers replace those of the model, with which the text has
 // more times as many tokens.
-func (r *Run) NewVocabulary(s *corpus.Survey, more float64) bool {
-	few := s.Pairs < fewFineTuningPairs || r.fineTuned.Imported != ""
-	if r.sizeGiven() || !few && more > minNewVocabulary && r.chosen("vocab-size", "%.0f%% fewer tokens than with the pieces of %s", 100-100/more, filepath.Base(r.fineTuned.Path)) {
+func (r *Run) NewVocabulary(more float64) bool {
+	if r.sizeGiven() {
 		return true
 	}
-	r.VocabSize = 0
-	return false
+	if more > minNewVocabulary {
+		why := fmt.Sprintf("%.0f%% fewer tokens than with the pieces of %s", 100-100/more, filepath.Base(r.fineTuned.Path))
+		r.choices = append(r.choices, Choice{Name: "vocab-size", Why: why})
+	}
+	return more > minNewVocabulary
 }
 
 // languagesOf sets the languages of the targets to those of a model, whose pairs are tagged too.

@@ -145,7 +145,7 @@ func (r *Run) validate() error {
 
 // resume resolves the settings of a resumed run.
 func (r *Run) resume(c *Trained) error {
-	restore, init := r.hold(), r.Options.Init
+	restore := r.hold()
 	r.Config, r.Options, r.Joint = c.Config, c.Options, c.Joint
 	r.SrcLang, r.TgtLang = c.SrcLang, c.TgtLang
 	r.languagesOf(c)
@@ -159,7 +159,7 @@ func (r *Run) resume(c *Trained) error {
 	}
 	restore()
 	r.Options.Dir, r.Options.Resume = r.CheckpointDir(), true
-	if most := max(c.Config.SrcVocab, c.Config.TgtVocab); r.Origin("vocab-size") != Default && r.Vocab == "" && init == "" && r.VocabSize < most {
+	if most := max(c.Config.SrcVocab, c.Config.TgtVocab); r.Origin("vocab-size") >= File && r.Vocab == "" && r.VocabSize < most && !(r.VocabSize == 0 && c.Options.Init != "") {
 		return conflict("run to resume", "vocab-size", fmt.Sprint(r.VocabSize), fmt.Sprint(most), c.Path)
 	}
 	if r.Origin("joint") < r.tokenizersGiven() {

@@ -7,13 +7,13 @@ import (
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/model"
 	"tfm/model/safetensors"
+	"tfm/train"
 )
 
 // Keys of model.File.Info.
 const (
 	InfoKey    = "training" // describes the training in one line
 	VersionKey = "version"  // of the program that wrote the file, if it was a release
-	SourceKey  = "source"   // the system of the first training, if it was another
 )
 
 // Info returns the Info of a model file that this program writes. It contains no commit, so that
@@ -48,7 +48,7 @@ func (r Result) Save(path string) error {
 	}
 	info := Info(r.Info)
 	if r.Imported != "" {
-		info[SourceKey] = r.Imported
+		info[train.SourceKey] = r.Imported
 	}
 	return Save(model.File{Model: r.Model, Tokenizers: files, SrcLang: r.SrcLang, TgtLang: r.TgtLang, Decoding: r.Decoding, Info: info}, path)
 }
