@@ -3,6 +3,7 @@ package translate
 import (
 	"iter"
 	"strings"
+	"sync"
 
 	"tfm/text"
 )
@@ -11,12 +12,21 @@ import (
 // use.
 type Memory struct {
 	targets map[string]string // by source
+
+	once    sync.Once
+	sources *memoryIndex // of Request.Adapt
+}
+
+// index returns the index of the sources.
+func (m *Memory) index() *memoryIndex {
+	m.once.Do(func() { m.sources = newMemoryIndex(m.targets) })
+	return m.sources
 }
 
 // NewMemory returns a memory of pairs, without those that have a blank side. Of several
 // translations of a source it has the last. The error is the first of pairs.
 func NewMemory(pairs iter.Seq2[text.Pair, error]) (*Memory, error) {
-	m := &Memory{map[string]string{}}
+	m := &Memory{targets: map[string]string{}}
 	for p, err := range pairs {
 		if err != nil {
 			return nil, err

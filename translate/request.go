@@ -64,6 +64,14 @@ type Request struct {
 	// languages it must be one of From and To.
 	Memory *Memory
 
+	// Adapt is the least similarity of a source of Memory to a text, more than 0 and at most 1,
+	// with which the model is tuned for the text: a copy of its last decoder layer, to that
+	// pair. The similarity is 1 - d/n, where d is the edit distance of the words and n the
+	// number of words of the longer text. 0 is none. It needs Options.KeepModel. Texts with
+	// a prefix, phrases, kept ranges or samples are translated without, and so are all with
+	// a Glossary, Decode.Constraint or Certain.
+	Adapt float64
+
 	standIns [][]standIn // of each text, in the place of KeepOf and Glossary
 
 	// Split, if not nil, splits each text into sentences, which are translated separately and
@@ -123,6 +131,9 @@ type Result struct {
 	// InMemory says that the translation is that of Request.Memory, with a Score of 0 and without
 	// tokens and attention. For a text with Sentences, all come from it.
 	InMemory bool
+
+	// Similarity is that of the source of Request.Memory for which the model was tuned, 0 without.
+	Similarity float64
 
 	// Err is why the text has no translation although it is not blank: the error of
 	// Request.Markup, or ErrNoTranslation if no hypothesis of it, or of one of its sentences, is
@@ -265,6 +276,9 @@ func (r *Request) validate() error {
 	if err := r.Decode.Validate(); err != nil {
 		return err
 	}
+	if !(r.Adapt >= 0 && r.Adapt <= 1) {
+		return &model.FieldError{Field: "adapt", Found: r.Adapt, Expected: "0 to 1"}
+	}
 	if r.MaxSource < 0 {
 		return &model.FieldError{Field: "max_source", Found: r.MaxSource, Expected: "0 or more"}
 	}
@@ -291,6 +305,9 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	}
 	results := make([]Result, len(r.Texts))
 	t.recall(&r, results)
+	if err := t.adapt(ctx, &r, results); err != nil {
+		return nil, err
+	}
 	if err := t.standIns(ctx, &r); err != nil {
 		return nil, err
 	}
@@ -358,7 +375,7 @@ func (t *Translator) encode(ctx context.Context, r Request, results []Result) (s
 		if err := ctx.Err(); err != nil {
 			return nil, nil, nil, err
 		}
-		if text.IsBlank(whole) || results[i].InMemory {
+		if text.IsBlank(whole) || results[i].InMemory || results[i].Similarity > 0 {
 			continue
 		}
 		code, offset := t.textCode(whole)

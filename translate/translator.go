@@ -58,6 +58,11 @@ type Translator struct {
 	align            model.AlignHeads
 	splitSentences   bool
 	shortlist        *model.Shortlist // of the model file; nil if it has none
+	decoding         model.Decoding   // of prepare
+
+	adapterOnce sync.Once
+	adapter     *adapter // of Request.Adapt
+	adapterErr  error
 
 	namesMu sync.Mutex
 	namesOf map[string]standInOrders // the names of stand-ins by languages
@@ -172,7 +177,7 @@ func newTranslator(o *Options) (*Translator, error) {
 
 // prepare prepares t, which has weights, for calls.
 func (t *Translator) prepare(tokenizers vocab.Tokenizers, d model.Decoding) error {
-	t.config, t.tokenizers = t.weights.Config(), tokenizers
+	t.config, t.tokenizers, t.decoding = t.weights.Config(), tokenizers, d
 	if src, tgt := tokenizers.Source.Size(), tokenizers.Target.Size(); src != t.config.SrcVocab || tgt != t.config.TgtVocab {
 		return fmt.Errorf("found tokenizers with %d and %d pieces, expected %d and %d as in the configuration", src, tgt, t.config.SrcVocab, t.config.TgtVocab)
 	}

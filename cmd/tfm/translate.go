@@ -50,7 +50,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	f.Group("Shards")
 	c.shard = shard.DeclareFlags(f)
 	f.Group("Constraints")
-	c.prefixes, c.glossary, c.memory = filter.PrefixFlags(f), filter.GlossaryFlag(f), filter.MemoryFlag(f)
+	c.prefixes, c.glossary, c.memory = filter.PrefixFlags(f), filter.GlossaryFlag(f), filter.MemoryFlags(f)
 	f.BoolVar(&c.protect, "protect", false, "copy placeholders, tags, URLs, addresses, names of files, versions, hashes, @user, #tag and emoji")
 	settings.ConstraintFlags(f, c.search)
 	f.Group("Sampling")
@@ -101,6 +101,7 @@ type translation struct {
 func (c *translation) check() (filter.Format, error) {
 	given := c.given()
 	c.answer.NBest, c.answer.Memory = c.search.NBest > 0, c.memory.File != ""
+	c.answer.Adapt, c.model.Keep = c.memory.Adapt > 0, c.memory.Adapt > 0
 	if err := cmp.Or(c.sentences.Check(given), c.tags.Check(given)); err != nil {
 		return nil, err
 	}
@@ -125,6 +126,7 @@ func (c *translation) check() (filter.Format, error) {
 		cli.Excludes(c.protect, given, "protect", "alternatives"),
 		c.documents.Check(given),
 		c.memory.Check(given),
+		cli.Excludes(c.memory.Adapt > 0, given, "adapt", "glossary", "protect", "tags", "stream", "int8"),
 		cli.Excludes(c.glossary.File != "", given, "glossary", "alternatives"),
 		cli.Excludes(c.stream, given, "stream", "column", "json", "nbest", "scores", "key", "align", "progress", "batch"),
 		cli.UsageIf(c.stream && c.out != "" && !cli.IsDevice(c.out), "either -stream or -o, whose file is whole or not there"),

@@ -155,9 +155,12 @@ func TestWrongRounds(t *testing.T) {
 // weights are those of a model.
 func TestRateOfRounds(t *testing.T) {
 	src, tgt := toyCorpus(t)
+	tuned := mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-init", toyModel(t), "-steps", "10000", "-dump-config").stdout
+	_, rate, _ := strings.Cut(tuned, "\nlr = ") // of one worker too
+	rate, _, _ = strings.Cut(rate, "\n")
 	for flags, want := range map[string]string{
 		"-workers 1": "0.004", "-workers 4": "0.008", "-workers 8": "0.0113", "-workers 100": "0.0113",
-		"-workers 4 -lr 0.001": "0.001", "-workers 4 -preset base": "0", "-workers 4 -init " + toyModel(t): "0.001",
+		"-workers 4 -lr 0.001": "0.001", "-workers 4 -preset base": "0", "-workers 4 -init " + toyModel(t): rate,
 	} {
 		args := append([]string{"plan", "-src", src, "-tgt", tgt, "-dump-config"}, strings.Fields(flags)...)
 		if o := mustRun(t, "", append(args, t.TempDir())...); !strings.Contains(o.stdout, "\nlr = "+want+"\n") {

@@ -280,3 +280,27 @@ func TestTranslateWithMemory(t *testing.T) {
 	mustFail(t, runTFM(t, in, "translate", "-model", m, "-memory", memory, "-align", "words"), 2, "either -memory or -align")
 	mustFail(t, runTFM(t, in, "translate", "-model", m, "-memory", filepath.Join(dir, "none")), 1, "none: no such file")
 }
+
+// With -adapt lines that resemble one of the memory are translated by a model that is tuned to it,
+// whose similarity JSON has; all others as without.
+func TestTranslateAdapt(t *testing.T) {
+	m := toyModel(t)
+	memory := write(t, "memory.tsv", "the red dog sees the cat\tle chat rouge\nthe big house\tLA MAISON\n")
+	const in = "the red dog sees the dog\nthe big house\nthe dog\n"
+	args := []string{"translate", "-model", m, "-memory", memory}
+	plain := strings.Split(mustRun(t, in, args...).stdout, "\n")
+	adapted := strings.Split(mustRun(t, in, append(args, "-adapt", "0.8")...).stdout, "\n")
+	if adapted[0] == plain[0] || adapted[1] != "LA MAISON" || adapted[2] != plain[2] {
+		t.Errorf("%q, without -adapt %q", adapted, plain)
+	}
+	object := mustRun(t, `{"text":"the red dog sees the dog"}`+"\n"+`{"text":"the dog"}`+"\n", append(args, "-adapt", "0.8", "-json")...).stdout
+	if lines := strings.Split(object, "\n"); !strings.Contains(lines[0], `,"similarity":0.8333`) || strings.Contains(lines[1], "similarity") {
+		t.Errorf("objects %s", object)
+	}
+	small := filepath.Join(t.TempDir(), "small.safetensors")
+	mustRun(t, "", "quantize", "-o", small, m)
+	mustFail(t, runTFM(t, in, "translate", "-model", small, "-memory", memory, "-adapt", "0.5"), 1, small)
+	mustFail(t, runTFM(t, in, append(args, "-adapt", "2")...), 2, "-adapt is 2, expected 0 to 1")
+	mustFail(t, runTFM(t, in, append(args, "-adapt", "0.5", "-int8")...), 2, "either -adapt or -int8")
+	mustFail(t, runTFM(t, in, "translate", "-model", m, "-adapt", "0.5"), 2, "-adapt needs -memory")
+}

@@ -26,6 +26,7 @@ type Answer struct {
 	NBest  bool // all translations with their numbers and scores, not only the best translation
 	Scores bool
 	Memory bool   // mark translations of -memory
+	Adapt  bool   // and those of a model that was tuned to it
 	Split  bool   // texts are split into sentences; an object with scores has those of each
 	Align  string // "", AlignWords, AlignTokens or AlignSoft
 

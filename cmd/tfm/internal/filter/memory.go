@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
@@ -8,18 +9,28 @@ import (
 	"tfm/translate"
 )
 
-// Memory is the flag of a translation memory.
-type Memory struct{ File string }
+// Memory has the flags of a translation memory.
+type Memory struct {
+	File  string
+	Adapt float64
+}
 
-// MemoryFlag declares the flag of Memory.
-func MemoryFlag(f *cli.Flags) *Memory {
+// MemoryFlags declares the flags of Memory.
+func MemoryFlags(f *cli.Flags) *Memory {
 	m := new(Memory)
 	f.StringVar(&m.File, "memory", "", "translation memory, a `file` of lines with source, tab, target, or TMX: a text or sentence that it has gets its translation")
+	f.Float64Var(&m.Adapt, "adapt", 0, "least `similarity` of a source of -memory to a text or sentence, such as 0.5, for which a copy of the model is tuned to that pair: better, and several times as slow; 0 is none")
 	return m
 }
 
 // Check reports flags, of given, that need what the model computes.
 func (m *Memory) Check(given map[string]string) error {
+	if err := cmp.Or(
+		cli.UsageIf(!(m.Adapt >= 0 && m.Adapt <= 1), "-adapt is %v, expected 0 to 1", m.Adapt),
+		cli.UsageIf(m.Adapt > 0 && m.File == "", "-adapt needs -memory"),
+	); err != nil {
+		return err
+	}
 	return cli.Excludes(m.File != "", given, "memory", "nbest", "align", "token-scores", "alternatives", "sample", "min-tokens", "max-tokens", "min-ratio", "max-ratio")
 }
 
@@ -29,6 +40,7 @@ func (m *Memory) Apply(o *translate.LineOptions, t *translate.Translator) error 
 	if m.File == "" {
 		return nil
 	}
+	o.Adapt = m.Adapt
 	if c := t.Config(); c.SrcLanguages+c.TgtLanguages != "" {
 		return cli.Usagef("-memory needs a model of one pair of languages")
 	}

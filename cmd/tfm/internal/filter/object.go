@@ -28,8 +28,9 @@ type objects struct {
 const (
 	scoreField     = "score"
 	nBestField     = "nbest"
-	memoryField    = "memory"    // true if a translation is that of -memory
-	truncatedField = "truncated" // true if a translation reached its length limit before its end
+	memoryField    = "memory"     // true if a translation is that of -memory
+	similarField   = "similarity" // of the source of -memory that the model was tuned to
+	truncatedField = "truncated"  // true if a translation reached its length limit before its end
 	errorField     = "error"
 	sentencesField = "sentences" // of a text that was split: objects of a text and its answer
 
@@ -45,7 +46,7 @@ const (
 )
 
 // answerFields are all fields of answers, except the translation.
-var answerFields = []string{memoryField, scoreField, nBestField, truncatedField, errorField, sentencesField, alignmentField, sourceTokensField, targetTokensField,
+var answerFields = []string{memoryField, similarField, scoreField, nBestField, truncatedField, errorField, sentencesField, alignmentField, sourceTokensField, targetTokensField,
 	attentionField, tokenScoresField, alternativesField}
 
 func newObjects(o *Options, a *Answer) (Format, error) {
@@ -159,6 +160,7 @@ func (f objects) added() []string {
 		}
 	}
 	add(f.Memory, memoryField)
+	add(f.Adapt, similarField)
 	add(f.Scores || f.NBest, scoreField)
 	add(f.NBest, nBestField)
 	add(f.Scores && f.Split, sentencesField)
@@ -270,6 +272,9 @@ func (f objects) addTranslation(o *ordered.Object, text string, r *translate.Res
 	}
 	if r.InMemory {
 		o.Add(memoryField, true)
+	}
+	if r.Similarity > 0 {
+		o.Add(similarField, number(r.Similarity))
 	}
 	if t.Truncated {
 		o.Add(truncatedField, true)

@@ -23,6 +23,7 @@ type Model struct {
 	Int8      bool // round the weights to 8 bits
 	Shortlist bool // search with the shortlist of the model
 	From, To  string
+	Keep      bool // also as translate.Options.KeepModel
 }
 
 // PathFlag declares -model.
@@ -51,7 +52,7 @@ func (m *Model) Open() (*translate.Translator, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	t, err := translate.Open(m.Path, translate.Options{Threads: m.Threads, Int8: m.Int8, From: m.From, To: m.To})
+	t, err := translate.Open(m.Path, translate.Options{Threads: m.Threads, Int8: m.Int8, From: m.From, To: m.To, KeepModel: m.Keep})
 	if err != nil {
 		if _, notForeign := convert.Detect(m.Path); notForeign == nil {
 			return nil, fmt.Errorf("%s is a model of another system: 'tfm import -o MODEL %s' makes a model file of it", m.Path, cli.ShellWord(m.Path))

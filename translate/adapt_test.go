@@ -1,0 +1,109 @@
+package translate_test
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"tfm/text/split"
+	"tfm/translate"
+)
+
+// A text that resembles a source of the memory is translated by a model that is tuned to the pair:
+// with the same bits alone and among others, in any order, on any number of threads. All other
+// texts are translated as without.
+func TestAdapt(t *testing.T) {
+	ctx := context.Background()
+	m := memoryOf(t, "the red dog sees the black cat=le chien bleu mange le chien bleu", "the red dog=LE CHIEN", "the cat sees=x")
+	texts := []string{"the red dog sees the black dog", "the red dog", "the big house", "the red dog sees the white cat", "", "the red dog sees the black dog"}
+	plain, err := open(t, translate.Options{}).Do(ctx, translate.Request{Texts: texts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	similar := []float64{6. / 7, 0, 0, 6. / 7, 0, 6. / 7}
+	var first []translate.Result
+	for _, threads := range []int{1, 3} {
+		tr := open(t, translate.Options{KeepModel: true, Threads: threads})
+		got, err := tr.Do(ctx, translate.Request{Texts: texts, Memory: m, Adapt: 0.8, Tokens: true, Attention: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = got
+		}
+		if !reflect.DeepEqual(got, first) {
+			t.Errorf("%d threads: other results", threads)
+		}
+		for i, s := range texts {
+			if d := got[i].Similarity - similar[i]; d > 1e-9 || d < -1e-9 {
+				t.Errorf("%q: similarity %v, want %v", s, got[i].Similarity, similar[i])
+			}
+			if i != 1 && (got[i].Best() != plain[i].Best() || s != "" && got[i].Translations[0].Score != plain[i].Translations[0].Score) != (similar[i] > 0) {
+				t.Errorf("%q: %q, without tuning %q", s, got[i].Best(), plain[i].Best())
+			}
+			one, err := tr.Do(ctx, translate.Request{Texts: []string{s}, Memory: m, Adapt: 0.8, Tokens: true, Attention: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(one[0], got[i]) {
+				t.Errorf("%q alone: %+v, among others %+v", s, one[0], got[i])
+			}
+		}
+		if !got[1].InMemory || got[1].Best() != "LE CHIEN" {
+			t.Errorf("a source of the memory: %+v", got[1])
+		}
+	}
+	if len(first[0].Translations[0].Attention) == 0 {
+		t.Error("no attention")
+	}
+
+	// A sentence of a text, like a text.
+	tr := open(t, translate.Options{KeepModel: true})
+	got, err := tr.Do(ctx, translate.Request{Texts: []string{"the big house. the red dog sees the black dog"}, Memory: m, Adapt: 0.8, Split: &split.Options{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := got[0].Sentences; len(s) != 2 || s[0].Similarity != 0 || s[1].Similarity < 0.8 || s[1].Best() != first[0].Best() {
+		t.Errorf("sentences %+v", s)
+	}
+	if _, err := tr.Do(ctx, translate.Request{Texts: texts, Memory: m, Adapt: 1.1}); err == nil || !strings.Contains(err.Error(), "adapt") {
+		t.Errorf("a similarity of 1.1: error %v", err)
+	}
+	long := memoryOf(t, strings.Repeat("the red dog ", 200)+"=x")
+	if got, err := tr.Do(ctx, translate.Request{Texts: []string{strings.Repeat("the red dog ", 199)}, Memory: long, Adapt: 0.8}); err != nil || got[0].Similarity != 0 {
+		t.Errorf("a memory longer than the model: %+v, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := tr.Do(ctx, translate.Request{Texts: texts, Memory: m, Adapt: 0.8}); err == nil {
+		t.Error("no error of a context that has ended")
+	}
+}
+
+// Calls at the same time have the results of calls one after another.
+func TestAdaptConcurrent(t *testing.T) {
+	tr := open(t, translate.Options{KeepModel: true, Threads: 2})
+	m := memoryOf(t, "the red dog sees the black cat=le chien bleu", "the big house sees the cat=le chat")
+	texts := []string{"the red dog sees the black dog", "the big house", "the big house sees the dog", "the red dog"}
+	var want []string
+	for _, s := range texts {
+		r, err := tr.Do(context.Background(), translate.Request{Texts: []string{s}, Memory: m, Adapt: 0.7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, r[0].Best())
+	}
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Go(func() {
+			k := i % len(texts)
+			r, err := tr.Do(context.Background(), translate.Request{Texts: []string{texts[k], texts[(k+1)%len(texts)]}, Memory: m, Adapt: 0.7})
+			if err != nil || r[0].Best() != want[k] || r[1].Best() != want[(k+1)%len(texts)] {
+				t.Errorf("%q: %v, %v, want %q", texts[k], r, err, want[k])
+			}
+		})
+	}
+	all.Wait()
+}

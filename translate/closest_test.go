@@ -1,0 +1,132 @@
+package translate
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"tfm/model"
+	"tfm/text"
+	"tfm/text/vocab"
+)
+
+// The closest source is that of a search through all, by the definition of the edit distance.
+func TestClosest(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	vocabulary := strings.Fields("the the the a a of red dog cat house tree sees runs 狗看见 猫")
+	sentence := func() string {
+		var words []string
+		for range 1 + r.IntN(7) {
+			words = append(words, vocabulary[r.IntN(len(vocabulary))])
+		}
+		return strings.Join(words, " ")
+	}
+	found := 0
+	for range 20 {
+		targets := map[string]string{}
+		for range 60 {
+			targets[sentence()] = "x"
+		}
+		index := newMemoryIndex(targets)
+		for range 100 {
+			s, least := sentence(), []float64{0.3, 0.5, 0.75, 1}[r.IntN(4)]
+			want, best := "", least
+			a := similarityWords(s)
+			for source := range targets {
+				b := similarityWords(source)
+				similar := 1 - float64(distance(a, b))/float64(max(len(a), len(b)))
+				if similar > best || similar == best && (want == "" || source < want) {
+					want, best = source, similar
+				}
+			}
+			got, similarity := index.closest(s, least)
+			switch {
+			case got == nil && want != "", got != nil && got.source != want:
+				t.Fatalf("closest to %q from %v: %v, want %q of %v", s, least, got, want, best)
+			case got != nil:
+				if found++; similarity != best {
+					t.Fatalf("similarity of %q and %q is %v, want %v", s, want, similarity, best)
+				}
+			}
+		}
+	}
+	if found < 500 {
+		t.Errorf("%d found, want at least 500", found)
+	}
+	if got := similarityWords("Die Katze看见 dog"); strings.Join(got, "|") != "die|katze|看|见|dog" {
+		t.Errorf("words %q", got)
+	}
+}
+
+// Tuning makes the target of the pair more probable, by the weights of the last decoder layer
+// alone, and begins with those of the model each time.
+func TestTune(t *testing.T) {
+	var trainer vocab.Trainer
+	trainer.Add(text.Pair{Source: "the red dog sees the cat", Target: "le chien rouge voit le chat"})
+	tokenizers, err := trainer.Train(280, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := model.Preset("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SrcVocab, c.TgtVocab = tokenizers.Source.Size(), tokenizers.Target.Size()
+	m, err := model.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.AllocWeights()
+	m.Init(1)
+	before := slices.Clone(m.Params.W)
+	tr, err := New(m, tokenizers, Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	a, err := tr.newAdapter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var losses [3]float64
+	var tuned [3][]float32
+	for i := range losses {
+		if !a.tune("the red dog sees the cat", "le chien rouge voit le chat") {
+			t.Fatal("the pair cannot be trained on")
+		}
+		losses[i], tuned[i] = a.pass.Evaluate(&a.batch).NLL, slices.Clone(a.t.model.Params.W)
+	}
+	copy(a.t.model.Params.W, before)
+	if loss := a.pass.Evaluate(&a.batch).NLL; !(losses[0] < 0.8*loss) {
+		t.Errorf("loss %v, before %v", losses[0], loss)
+	}
+	if !slices.Equal(tuned[0], tuned[1]) || losses[1] != losses[0] {
+		t.Error("the second tuning to a pair gives other weights")
+	}
+	changed, layer := 0, 0
+	for _, p := range a.last {
+		layer += len(p.w)
+	}
+	for i, w := range tuned[0] {
+		if w != before[i] {
+			changed++
+		}
+	}
+	if changed == 0 || changed > layer || !slices.Equal(m.Params.W, before) {
+		t.Errorf("%d weights changed, of %d of the layer; the model's own changed: %v", changed, layer, !slices.Equal(m.Params.W, before))
+	}
+}
+
+// distance is the edit distance by its recursive definition.
+func distance(a, b []string) int {
+	switch {
+	case len(a) == 0:
+		return len(b)
+	case len(b) == 0:
+		return len(a)
+	case a[0] == b[0]:
+		return distance(a[1:], b[1:])
+	}
+	return 1 + min(distance(a[1:], b), distance(a, b[1:]), distance(a[1:], b[1:]))
+}
