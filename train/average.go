@@ -13,8 +13,9 @@ import (
 // Average sets the weights of t to the mean of the weights of model files or checkpoints, as the
 // paper does with its last checkpoints (section 6.1). It adds 1/n of each file's weights in the
 // order of paths. It needs the memory of a second model. After each file it calls report, if that
-// is not nil, with the number of files so far. A file whose configuration differs from t's is an
-// error, and so is the end of ctx before the next file; the weights are then unspecified.
+// is not nil, with the number of files so far. A file whose configuration differs from t's, in more
+// than dropout, smoothing and limits of lengths, is an error, and so is the end of ctx before the
+// next file; the weights are then unspecified.
 func Average(ctx context.Context, t *model.Transformer, paths []string, report func(done int)) error {
 	if len(paths) == 0 {
 		return errors.New("train: found no checkpoints to average, expected at least one")
@@ -43,7 +44,14 @@ func readWeights(path string, t *model.Transformer, dst []float32) error {
 		return err
 	}
 	defer c.Close()
-	if err := sameFields(c.Config, t.Config); err != nil {
+	// The settings of training alone may differ, as they do after a fine-tuning.
+	config, own := c.Config, t.Config
+	config.Dropout, config.AttentionDropout, config.FFDropout = own.Dropout, own.AttentionDropout, own.FFDropout
+	config.LabelSmoothing, config.Smoothing = own.LabelSmoothing, own.Smoothing
+	if config.Positions != model.Learned {
+		config.MaxLen = own.MaxLen
+	}
+	if err := sameFields(config, own); err != nil {
 		return fmt.Errorf("%s: the model's configuration differs: %w", path, err)
 	}
 	return c.copyTo(t.Params.List, "", dst)

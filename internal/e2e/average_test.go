@@ -56,6 +56,15 @@ func TestAverage(t *testing.T) {
 	args, wide := trainArgs(t, "-steps", "1", "-d-ff", "32")
 	mustRun(t, "", args...)
 	mustFail(t, runTFM(t, "", "average", "-force", "-o", out, m, wide), 1, wide, "configuration differs", "d_ff is 32, expected 64")
+
+	// A model of another system and its fine-tuning, which has dropout and smoothing.
+	imported := filepath.Join(t.TempDir(), "imported.safetensors")
+	mustRun(t, "", "import", "-o", imported, "../../model/convert/testdata/marian-shared")
+	args, tuned := finetuneArgs(t, imported, "-steps", "1", "-src-lang", "eng", "-tgt-lang", "tgt")
+	mustRun(t, "", args...)
+	if o := mustRun(t, "", "average", "-o", filepath.Join(t.TempDir(), "mean.safetensors"), imported, tuned, tuned); !strings.Contains(o.stderr, "the mean of 3 files") {
+		t.Errorf("standard error: %s", o.stderr)
+	}
 	args, other := trainArgs(t, "-steps", "1", "-src", toy.tgt, "-tgt", toy.tgt)
 	mustRun(t, "", args...)
 	mustFail(t, runTFM(t, "", "average", "-force", "-o", out, m, other), 1, other, "tokenizers differ from those of "+m)
