@@ -89,12 +89,11 @@ func (a *adapter) tune(source, target string) bool {
 
 // adapt sets the results of the texts that resemble a source of r.Memory.
 func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) error {
-	if r.Adapt == 0 || r.Memory == nil || r.Decode.Sample || r.PhrasesOf != nil || r.KeepOf != nil || r.Glossary != nil || r.Decode.Constraint != nil || r.Certain != nil || t.model == nil {
+	if r.Adapt == 0 || r.Memory == nil || r.Decode.Sample || r.PhrasesOf != nil || r.KeepOf != nil || r.Glossary != nil || r.Decode.Constraint != nil || r.Certain != nil {
 		return nil
 	}
-	t.adapterOnce.Do(func() { t.adapter, t.adapterErr = t.newAdapter() })
-	if t.adapterErr != nil {
-		return t.adapterErr
+	if t.model == nil {
+		return &model.FieldError{Field: "adapt", Found: r.Adapt, Expected: "0 without Options.KeepModel"}
 	}
 	for i, s := range r.Texts {
 		if _, offset := t.textCode(s); results[i].InMemory || text.IsBlank(s) || r.prefix(i) != "" || offset > 0 {
@@ -103,6 +102,10 @@ func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) er
 		close, similarity := r.Memory.index().closest(s, r.Adapt)
 		if close == nil {
 			continue
+		}
+		t.adapterOnce.Do(func() { t.adapter, t.adapterErr = t.newAdapter() })
+		if t.adapterErr != nil {
+			return t.adapterErr
 		}
 		one := *r
 		one.Texts, one.Prefixes, one.Prefix, one.codes, one.Memory = []string{s}, nil, "", nil, nil

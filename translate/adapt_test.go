@@ -71,6 +71,9 @@ func TestAdapt(t *testing.T) {
 	if _, err := tr.Do(ctx, translate.Request{Texts: texts, Memory: m, Adapt: 1.1}); err == nil || !strings.Contains(err.Error(), "adapt") {
 		t.Errorf("a similarity of 1.1: error %v", err)
 	}
+	if _, err := open(t, translate.Options{}).Do(ctx, translate.Request{Texts: texts, Memory: m, Adapt: 0.8}); err == nil || !strings.Contains(err.Error(), "KeepModel") {
+		t.Errorf("without the model: error %v", err)
+	}
 	long := memoryOf(t, strings.Repeat("the red dog ", 200)+"=x")
 	if got, err := tr.Do(ctx, translate.Request{Texts: []string{strings.Repeat("the red dog ", 199)}, Memory: long, Adapt: 0.8}); err != nil || got[0].Similarity != 0 {
 		t.Errorf("a memory longer than the model: %+v, %v", got, err)

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
+
+	"tfm/text/script"
 )
 
 // memoryIndex finds the sources of a memory that resemble a text.
@@ -19,16 +20,13 @@ type memorySource struct {
 	words          []int32
 }
 
-// unspaced are the scripts whose characters count as words.
-var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan}
-
 // similarityWords returns the words of s by which it is compared, without case: those between white
 // space, or the characters of scripts without.
 func similarityWords(s string) (list []string) {
 	for _, field := range strings.Fields(strings.ToLower(s)) {
 		from := 0
 		for i, r := range field {
-			if unicode.In(r, unspaced...) {
+			if script.OfUnspaced(r) != script.None {
 				if from < i {
 					list = append(list, field[from:i])
 				}

@@ -111,16 +111,15 @@ func (b *backTranslation) check() error {
 
 // checkText opens the teacher and reads all pairs and the text, whose errors would come late.
 func (b *backTranslation) checkText() error {
-	m, err := b.teacher.Open()
+	from, to, err := b.teacher.Check()
 	if err != nil {
 		return err
 	}
 	b.files = text.Files{Source: b.src, Target: b.tgt}
 	if b.tsv != "" {
-		b.files = text.Files{Source: b.tsv, OneSided: new(int), Likely: true}
-		b.files.TgtLang, b.files.SrcLang = m.Languages() // of the other direction
+		// The languages of the teacher are those of the other direction.
+		b.files = text.Files{Source: b.tsv, OneSided: new(int), SrcLang: to, TgtLang: from, Likely: true}
 	}
-	m.Close()
 	all := []text.Files{b.files}
 	if b.validSrc != "" {
 		all = append(all, text.Files{Source: b.validSrc, Target: b.validTgt})
@@ -135,7 +134,7 @@ func (b *backTranslation) checkText() error {
 	if info, err := os.Stat(b.teacher.Text); err == nil && info.Size() == 0 {
 		return fmt.Errorf("%s is empty, expected text in the target language", b.teacher.Text)
 	}
-	return b.teacher.Check()
+	return nil
 }
 
 func (b *backTranslation) run(ctx context.Context, _ []string) error {

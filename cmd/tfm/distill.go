@@ -79,7 +79,7 @@ func (d *distillation) check() error {
 			}
 		}
 	}
-	if err := d.teacher.Check(); err != nil {
+	if _, _, err := d.teacher.Check(); err != nil {
 		return err
 	}
 	return d.Begin("quantize")

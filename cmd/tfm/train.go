@@ -111,7 +111,7 @@ func (t *trainer) load() error {
 
 // inspect reads the corpora once and chooses the settings that depend on them. Those of a resumed
 // run do not; -dump-config needs no corpora.
-func (t *trainer) inspect(ctx context.Context) error {
+func (t *trainer) inspect(ctx context.Context) (err error) {
 	t.job = training.Job{Progress: t.progress, Threads: t.Threads}
 	c := &t.job.Corpus
 	c.Train, c.Tokenizers = t.corpus(), t.tokenizers
@@ -122,10 +122,8 @@ func (t *trainer) inspect(ctx context.Context) error {
 	if c.Train == nil || t.Dump && t.Resume {
 		return nil
 	}
-	if learns, err := t.LearnsVocabulary(vocab.CanLearn(t.tokenizers)); err != nil {
+	if c.CountWords, err = t.LearnsVocabulary(vocab.CanLearn(t.tokenizers)); err != nil {
 		return err
-	} else {
-		c.CountWords = learns
 	}
 	if t.Options.ValidEvery > 0 {
 		c.Valid = t.validation()

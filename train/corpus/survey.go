@@ -37,9 +37,9 @@ type Validation struct {
 }
 
 // Inspect reads all pairs once, the validation pairs first, because their errors are found sooner.
-// It counts the words of the training pairs unless c has Tokenizers,
-// which it trims with Trim. It does not use c's VocabSize
-// and Joint. Errors name file and line. When ctx ends, Inspect returns its cause.
+// It counts the words of the training pairs unless c has Tokenizers, which it trims with Trim. It
+// does not use c's VocabSize and Joint. Errors name file and line. When ctx ends, Inspect returns
+// its cause.
 func Inspect(ctx context.Context, c Options) (*Survey, error) {
 	s := &Survey{Options: c}
 	if c.Tagged {

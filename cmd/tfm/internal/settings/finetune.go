@@ -51,6 +51,7 @@ const (
 func (r *Run) fineTune(init *Trained, named bool) {
 	defer r.hold()()
 	o := &r.Options
+	r.fineTuned = init
 	r.SrcLang, r.TgtLang = init.SrcLang, init.TgtLang
 	o.Imported = init.Imported
 	o.Search.Penalty, o.Search.Alpha, o.Search.Suppressed = init.Decoding.LengthPenalty, init.Decoding.Alpha, init.Decoding.Suppressed
@@ -72,7 +73,6 @@ func (r *Run) fineTune(init *Trained, named bool) {
 			o.Warmup = max(1, min(fineTuningWarmup, o.Steps/10))
 		}
 	}
-	r.fineTuned = init
 	for _, name := range []string{"optimizer", "schedule", "lr", "warmup", "cooldown"} {
 		if r.flags.Lookup(name).Value.String() != preset[name] {
 			r.chosen(name, "suits trained weights of d_model %d", r.Config.DModel)
@@ -83,7 +83,7 @@ func (r *Run) fineTune(init *Trained, named bool) {
 // fineTuningRate returns the learning rate for the given number of tokens of text.
 func (r *Run) fineTuningRate(tokens float64) float64 {
 	rate := fineTuningRate * math.Sqrt(max(tokens/fineTuningTokens, 1))
-	if r.fineTuned != nil && r.fineTuned.Imported != "" {
+	if r.fineTuned.Imported != "" {
 		rate = fineTuningRate // trained for days
 	}
 	return threeDigits(min(rate, maxFineTuningRate) / float64(r.Config.DModel))

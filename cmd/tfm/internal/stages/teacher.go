@@ -27,15 +27,16 @@ type Teacher struct {
 	Beam int    // 0 draws translations
 }
 
-// Check opens the teacher.
-func (t *Teacher) Check() error {
+// Check opens the teacher and returns its languages.
+func (t *Teacher) Check() (source, target string, err error) {
 	m, err := t.Open()
 	if err != nil {
-		return err
+		return "", "", err
 	}
 	defer m.Close()
 	c := m.Config()
-	return cmp.Or(
+	source, target = m.Languages()
+	return source, target, cmp.Or(
 		cli.UsageIf(c.TgtLanguages != "" && t.To == "" || c.SrcLanguages != "" && t.From == "", "%s is a model of several languages: name them with -from and -to", t.Path),
 		cli.UsageIf(strings.HasSuffix(t.Text, ".gz"), "%s is gzipped, expected a plain file, which is translated in parts", t.Text),
 	)
