@@ -82,12 +82,16 @@ func (a *Accumulator) End() {
 // AddInOrder calls add for each block of rows [lo, hi) of p's gradient, after all earlier
 // microbatches have added to that block, and then releases the block to the next microbatch. In its
 // first call add may also add to smaller gradients of the same layer, such as a bias, which End
-// releases. Without an Accumulator AddInOrder waits for nothing.
+// releases. Without an Accumulator AddInOrder waits for nothing. It does nothing if p has no
+// gradient, because only other weights are trained.
 func (p *Param) AddInOrder(add func(lo, hi int)) { p.addChunkInOrder(true, add) }
 
 // addChunkInOrder is AddInOrder for a microbatch that adds to p in several chunks; only the last
 // one releases the blocks.
 func (p *Param) addChunkInOrder(last bool, add func(lo, hi int)) {
+	if p.G == nil {
+		return
+	}
 	for block := range p.blocks() {
 		lo, hi := block*blockRows, min((block+1)*blockRows, p.Shape[0])
 		if p.accumulator == nil {

@@ -1,10 +1,9 @@
 package translate
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"tfm/model"
@@ -17,71 +16,50 @@ const (
 	adaptRate  = 0.256 // divided by d_model
 )
 
-// adapter translates single texts with a private copy of the model, whose last decoder layer it
-// tunes to the pair of a memory that is closest to the text (Farajian et al., 2017, "Multi-Domain
-// Neural Machine Translation through Unsupervised Adaptation"). Each text begins with the weights
-// of the model, so that its translation depends on nothing else.
+// adapter translates single texts with a private copy of the last decoder layer, which it tunes to
+// the pair of a memory that is closest to the text (Farajian et al., 2017, "Multi-Domain Neural
+// Machine Translation through Unsupervised Adaptation"). Each text begins with the weights of the
+// model, so that its translation depends on nothing else.
 type adapter struct {
-	mu    sync.Mutex
-	t     *Translator // of the copy
-	pass  *model.Pass
-	batch model.Batch
-	last  []tunedParam // of the last decoder layer
+	mu     sync.Mutex
+	t      *Translator // with the weights of tuner
+	tuner  *model.Tuner
+	before [][]float32 // the weights of tuner.Params in the model
 }
-
-// tunedParam is the weights and gradients of a parameter, and its weights in the model.
-type tunedParam struct{ w, g, model []float32 }
 
 // newAdapter returns the adapter of t, which has its model.
 func (t *Translator) newAdapter() (*adapter, error) {
-	c := t.config
-	c.Dropout, c.AttentionDropout, c.FFDropout, c.LabelSmoothing = 0, 0, 0, 0
-	m, err := model.New(c)
-	if err != nil {
-		return nil, err
+	a := &adapter{tuner: model.NewTuner(t.model, t.pool)}
+	for _, p := range a.tuner.Params {
+		a.before = append(a.before, slices.Clone(p.W))
 	}
-	m.AllocForTraining()
-	copy(m.Params.W, t.model.Params.W)
-	own := &Translator{from: t.from, to: t.to, pool: t.pool, model: m, srcLang: t.srcLang, tgtLang: t.tgtLang}
-	own.weights = (&Options{}).newWeights(m, t.pool)
-	if err := own.prepare(t.tokenizers, t.decoding); err != nil {
-		return nil, err
-	}
-	a := &adapter{t: own, pass: model.NewPass(m, t.pool), batch: model.Batch{Source: c.Source}}
-	prefix := fmt.Sprintf("decoder.%d.", c.DecoderLayers-1)
-	for _, p := range m.Params.List {
-		if strings.HasPrefix(p.Name, prefix) {
-			a.last = append(a.last, tunedParam{p.W, p.G, slices.Clone(p.W)})
-		}
-	}
-	return a, nil
+	a.t = &Translator{from: t.from, to: t.to, pool: t.pool, srcLang: t.srcLang, tgtLang: t.tgtLang}
+	a.t.weights = t.weights.Sharing(a.tuner.Model)
+	return a, a.t.prepare(t.tokenizers, t.decoding)
 }
 
 // tune tunes the copy to a pair. It reports whether the pair can be trained on.
-func (a *adapter) tune(source, target string) bool {
-	src, tgt := a.t.tokenizers.Source.Encode(nil, source), a.t.tokenizers.Target.Encode(nil, target)
-	if n := a.t.config.MaxSource(); len(src) == 0 || len(tgt) == 0 || len(src) > n || len(tgt) > n {
+func (a *adapter) tune(src, tgt []int32) bool {
+	if n := a.t.MaxSource(); len(src) == 0 || len(tgt) == 0 || len(src) > n || len(tgt) > n {
 		return false
 	}
-	params := a.t.model.Params
-	for _, p := range a.last {
-		copy(p.w, p.model)
+	params := a.tuner.Params
+	for i, p := range params {
+		copy(p.W, a.before[i])
 	}
-	a.batch.Reset()
-	a.batch.Append(src, tgt)
+	a.tuner.Begin(src, tgt)
 	rate := adaptRate / float32(a.t.config.DModel)
 	for range adaptSteps {
-		a.pass.Train(&a.batch, 0, 1)
-		for _, p := range a.last {
-			for i, g := range p.g { // as Adam's first step
+		a.tuner.Step()
+		for _, p := range params {
+			for i, g := range p.G { // as Adam's first step
 				if g > 0 {
-					p.w[i] -= rate
+					p.W[i] -= rate
 				} else if g < 0 {
-					p.w[i] += rate
+					p.W[i] += rate
 				}
 			}
 		}
-		clear(params.G)
 	}
 	a.t.weights.Refresh(a.t.pool)
 	return true
@@ -95,8 +73,10 @@ func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) er
 	if t.model == nil {
 		return &model.FieldError{Field: "adapt", Found: r.Adapt, Expected: "0 without Options.KeepModel"}
 	}
+	known := affixesByCodes{}
 	for i, s := range r.Texts {
-		if _, offset := t.textCode(s); results[i].InMemory || text.IsBlank(s) || r.prefix(i) != "" || offset > 0 {
+		code, offset := t.textCode(s)
+		if results[i].InMemory || text.IsBlank(s) || r.prefix(i) != "" || offset > 0 {
 			continue
 		}
 		close, similarity := r.Memory.index().closest(s, r.Adapt)
@@ -108,8 +88,16 @@ func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) er
 			return t.adapterErr
 		}
 		one := *r
-		one.Texts, one.Prefixes, one.Prefix, one.codes, one.Memory = []string{s}, nil, "", nil, nil
-		list, err := t.adapter.do(ctx, close, one)
+		one.Texts, one.Prefixes, one.Prefix, one.Memory = []string{s}, nil, "", nil
+		if i < len(r.codes) {
+			one.codes, code = r.codes[i:i+1], r.codes[i]
+		}
+		around, err := t.affixes(known, r.From, cmp.Or(code, r.To))
+		if err != nil {
+			return err
+		}
+		src, tgt := t.tokenizers.Source.Encode(nil, close.source), t.tokenizers.Target.Encode(nil, close.target)
+		list, err := t.adapter.do(ctx, around.wrap(src), slices.Concat(around.begin, tgt), one)
 		if err != nil {
 			return err
 		}
@@ -121,11 +109,11 @@ func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) er
 	return nil
 }
 
-// do translates the text of r after tuning to a source, nil if it cannot be trained on.
-func (a *adapter) do(ctx context.Context, close *memorySource, r Request) ([]Result, error) {
+// do translates the text of r after tuning to a pair, nil if it cannot be trained on.
+func (a *adapter) do(ctx context.Context, src, tgt []int32, r Request) ([]Result, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.tune(close.source, close.target) {
+	if !a.tune(src, tgt) {
 		return nil, nil
 	}
 	return a.t.do(ctx, r)

@@ -89,32 +89,29 @@ func TestTune(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	src, tgt := tokenizers.Source.Encode(nil, "the red dog sees the cat"), tokenizers.Target.Encode(nil, "le chien rouge voit le chat")
 	var losses [3]float64
 	var tuned [3][]float32
 	for i := range losses {
-		if !a.tune("the red dog sees the cat", "le chien rouge voit le chat") {
+		if !a.tune(src, tgt) {
 			t.Fatal("the pair cannot be trained on")
 		}
-		losses[i], tuned[i] = a.pass.Evaluate(&a.batch).NLL, slices.Clone(a.t.model.Params.W)
+		losses[i] = a.tuner.Step().NLL
+		for _, p := range a.tuner.Params {
+			tuned[i] = append(tuned[i], p.W...)
+		}
 	}
-	copy(a.t.model.Params.W, before)
-	if loss := a.pass.Evaluate(&a.batch).NLL; !(losses[0] < 0.8*loss) {
+	for i, p := range a.tuner.Params {
+		copy(p.W, a.before[i])
+	}
+	if loss := a.tuner.Step().NLL; !(losses[0] < 0.8*loss) {
 		t.Errorf("loss %v, before %v", losses[0], loss)
 	}
 	if !slices.Equal(tuned[0], tuned[1]) || losses[1] != losses[0] {
 		t.Error("the second tuning to a pair gives other weights")
 	}
-	changed, layer := 0, 0
-	for _, p := range a.last {
-		layer += len(p.w)
-	}
-	for i, w := range tuned[0] {
-		if w != before[i] {
-			changed++
-		}
-	}
-	if changed == 0 || changed > layer || !slices.Equal(m.Params.W, before) {
-		t.Errorf("%d weights changed, of %d of the layer; the model's own changed: %v", changed, layer, !slices.Equal(m.Params.W, before))
+	if slices.Equal(tuned[0], slices.Concat(a.before...)) || !slices.Equal(m.Params.W, before) {
+		t.Error("the copy did not change, or the model did")
 	}
 }
 

@@ -126,7 +126,7 @@ func (c *translation) check() (filter.Format, error) {
 		cli.Excludes(c.protect, given, "protect", "alternatives"),
 		c.documents.Check(given),
 		c.memory.Check(given),
-		cli.Excludes(c.memory.Adapt > 0, given, "adapt", "glossary", "protect", "tags", "stream", "int8"),
+		cli.Excludes(c.memory.Adapt > 0, given, "adapt", "glossary", "protect", "tags", "stream"),
 		cli.Excludes(c.glossary.File != "", given, "glossary", "alternatives"),
 		cli.Excludes(c.stream, given, "stream", "column", "json", "nbest", "scores", "key", "align", "progress", "batch"),
 		cli.UsageIf(c.stream && c.out != "" && !cli.IsDevice(c.out), "either -stream or -o, whose file is whole or not there"),

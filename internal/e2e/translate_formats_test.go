@@ -301,6 +301,9 @@ func TestTranslateAdapt(t *testing.T) {
 	mustRun(t, "", "quantize", "-o", small, m)
 	mustFail(t, runTFM(t, in, "translate", "-model", small, "-memory", memory, "-adapt", "0.5"), 1, small)
 	mustFail(t, runTFM(t, in, append(args, "-adapt", "2")...), 2, "-adapt is 2, expected 0 to 1")
-	mustFail(t, runTFM(t, in, append(args, "-adapt", "0.5", "-int8")...), 2, "either -adapt or -int8")
+	int8 := append(args, "-int8")
+	if plain, adapted := mustRun(t, in, int8...).stdout, mustRun(t, in, append(int8, "-adapt", "0.8")...).stdout; adapted == plain {
+		t.Errorf("with -int8 and -adapt %q, as without -adapt", adapted)
+	}
 	mustFail(t, runTFM(t, in, "translate", "-model", m, "-adapt", "0.5"), 2, "-adapt needs -memory")
 }

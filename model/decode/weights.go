@@ -20,7 +20,7 @@ type Weights struct {
 	encoder        []encoderLayer
 	decoder        []decoderLayer
 	output         linear          // logits
-	matrices       []*weightMatrix // all, in the order of their parameters
+	matrices       []*weightMatrix // all, in the order of their parameters; of Sharing its own
 	form           Form
 	unnormedKeys   bool // see SetUnnormedKeys
 
@@ -106,14 +106,32 @@ func newWeights(t *model.Transformer, f Form, p *mat.Pool) *Weights {
 	return w
 }
 
+// Sharing returns the Weights of t, a Transformer that shares the memory of some parameters with
+// that of w. Their matrices are those of w, which must not be closed before the last use of the
+// result. The others exist after Refresh, which updates only them.
+func (w *Weights) Sharing(t *model.Transformer) *Weights {
+	s := declare(t, w.form)
+	s.unnormedKeys = w.unnormedKeys
+	own := s.matrices[:0:0]
+	for i, m := range s.matrices {
+		if of := w.matrices[i]; &m.param.W[0] == &of.param.W[0] {
+			m.packed, m.int8 = of.packed, of.int8
+		} else {
+			own = append(own, m)
+		}
+	}
+	s.matrices = own
+	return s
+}
+
 // Refresh updates the copies from the Transformer's weights, in the same memory if they are
-// float32. Validation calls it because training changes the weights. It panics unless NewWeights
-// returned w.
+// float32. Validation calls it because training changes the weights. It panics unless NewWeights or
+// Sharing returned w.
 func (w *Weights) Refresh(p *mat.Pool) {
 	w.bounds = nil
 	for _, m := range w.matrices {
 		if m.param.W == nil {
-			panic("decode: Refresh of Weights that NewWeights did not return")
+			panic("decode: Refresh of Weights that NewWeights and Sharing did not return")
 		}
 		if w.form == Int8 {
 			m.int8 = mat.QuantizeInt8(p, m.source())
