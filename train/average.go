@@ -14,8 +14,8 @@ import (
 // paper does with its last checkpoints (section 6.1). It adds 1/n of each file's weights in the
 // order of paths. It needs the memory of a second model. After each file it calls report, if that
 // is not nil, with the number of files so far. A file whose configuration differs from t's, in more
-// than dropout, smoothing and limits of lengths, is an error, and so is the end of ctx before the
-// next file; the weights are then unspecified.
+// than dropout, smoothing and max_len, is an error, and so is the end of ctx before the next file;
+// the weights are then unspecified.
 func Average(ctx context.Context, t *model.Transformer, paths []string, report func(done int)) error {
 	if len(paths) == 0 {
 		return errors.New("train: found no checkpoints to average, expected at least one")

@@ -65,9 +65,15 @@ func (a *adapter) tune(src, tgt []int32) bool {
 	return true
 }
 
-// adapt sets the results of the texts that resemble a source of r.Memory.
+// adaptable reports whether texts of r may be tuned to: what they are translated with is then all
+// in the request of one text.
+func (r *Request) adaptable() bool {
+	return !r.Decode.Sample && r.PhrasesOf == nil && r.Glossary == nil && r.Decode.Constraint == nil && r.Certain == nil
+}
+
+// adapt sets the results of the texts that resemble a source of r.Memory. It comes after standIns.
 func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) error {
-	if r.Adapt == 0 || r.Memory == nil || r.Decode.Sample || r.PhrasesOf != nil || r.KeepOf != nil || r.Glossary != nil || r.Decode.Constraint != nil || r.Certain != nil {
+	if r.Adapt == 0 || r.Memory == nil {
 		return nil
 	}
 	if t.model == nil {
@@ -75,8 +81,11 @@ func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) er
 	}
 	known := affixesByCodes{}
 	for i, s := range r.Texts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		code, offset := t.textCode(s)
-		if results[i].InMemory || text.IsBlank(s) || r.prefix(i) != "" || offset > 0 {
+		if results[i].InMemory || text.IsBlank(s) || r.prefix(i) != "" || r.isKept(i) || offset > 0 {
 			continue
 		}
 		close, similarity := r.Memory.index().closest(s, r.Adapt)
@@ -88,7 +97,7 @@ func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) er
 			return t.adapterErr
 		}
 		one := *r
-		one.Texts, one.Prefixes, one.Prefix, one.Memory = []string{s}, nil, "", nil
+		one.Texts, one.Prefixes, one.Prefix, one.standIns, one.Memory = []string{s}, nil, "", nil, nil
 		if i < len(r.codes) {
 			one.codes, code = r.codes[i:i+1], r.codes[i]
 		}
@@ -113,6 +122,9 @@ func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) er
 func (a *adapter) do(ctx context.Context, src, tgt []int32, r Request) ([]Result, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if err := ctx.Err(); err != nil { // ended while others were translated
+		return nil, err
+	}
 	if !a.tune(src, tgt) {
 		return nil, nil
 	}

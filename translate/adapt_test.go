@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"tfm/text"
 	"tfm/text/split"
 	"tfm/translate"
 )
@@ -82,6 +83,86 @@ func TestAdapt(t *testing.T) {
 	cancel()
 	if _, err := tr.Do(ctx, translate.Request{Texts: texts, Memory: m, Adapt: 0.8}); err == nil {
 		t.Error("no error of a context that has ended")
+	}
+}
+
+// Texts with ranges to keep, and all with a glossary, are translated as without Adapt, also as
+// sentences among others that are tuned to.
+func TestAdaptStandIns(t *testing.T) {
+	tr := open(t, translate.Options{KeepModel: true})
+	m := memoryOf(t, "the red dog sees the black cat=le chien bleu mange le chien bleu")
+	const s = "the A1 red dog sees the black cat. the red dog sees the black dog. the B2 big house"
+	for _, splits := range []*split.Options{nil, {}} {
+		r := translate.Request{Texts: []string{s}, Split: splits, Memory: m, KeepOf: func(_ int, s string) (kept []text.Range) {
+			for _, w := range []string{"A1", "B2"} {
+				if i := strings.Index(s, w); i >= 0 {
+					kept = append(kept, text.Range{Start: i, End: i + 2})
+				}
+			}
+			return kept
+		}}
+		plain, err := tr.Do(context.Background(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Adapt = 0.8
+		got, err := tr.Do(context.Background(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, sentence := range got[0].Sentences {
+			if same, tuned := sentence.Best() == plain[0].Sentences[i].Best(), i == 1; same == tuned || sentence.Similarity > 0 != tuned {
+				t.Errorf("sentence %d: %q, without Adapt %q", i, sentence.Best(), plain[0].Sentences[i].Best())
+			}
+		}
+		if strings.Count(got[0].Best(), "A1") != 1 || splits == nil && !reflect.DeepEqual(got, plain) || splits != nil && got[0].Similarity < 0.8 {
+			t.Errorf("%+v, without Adapt %+v", got[0], plain[0])
+		}
+
+		g, err := translate.ReadGlossary(strings.NewReader("black\tSCHWARZ\nbig\tGROSS\n"), "g", "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.KeepOf, r.Glossary = nil, g
+		with, err := tr.Do(context.Background(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Adapt = 0
+		if without, err := tr.Do(context.Background(), r); err != nil || !reflect.DeepEqual(with, without) {
+			t.Errorf("with a glossary %+v, without Adapt %+v, %v", with, without, err)
+		}
+	}
+}
+
+// A tuned text is translated to the language of the request, or to that which the text it is
+// a sentence of begins with.
+func TestAdaptLanguages(t *testing.T) {
+	m := memoryOf(t, "the red dog sees the black cat=le chien bleu mange le chien bleu")
+	const s = "the red dog. the red dog sees the black dog"
+	score := func(tr *translate.Translator, text, to string) float64 {
+		r := translate.Request{Texts: []string{text}, Split: &split.Options{}, To: to, Memory: m, Adapt: 0.8}
+		if len(tr.Config().SrcLanguages) > 0 {
+			r.From = "en"
+		}
+		sentences := do(t, tr, r)[0].Sentences
+		if len(sentences) != 2 || sentences[1].Similarity == 0 {
+			t.Fatalf("%q to %q: %+v", text, to, sentences)
+		}
+		return sentences[1].Translations[0].Score
+	}
+	tr := languages(t, opus)
+	toPob, toFra := score(tr, s, "pob"), score(tr, s, "fra")
+	if toPob == toFra {
+		t.Error("the language does not matter")
+	}
+	for _, to := range []string{"", "fra", "pob"} {
+		if got := score(tr, ">>pob<< "+s, to); got != toPob {
+			t.Errorf("a text with a code, to %q: score %v, want %v", to, got, toPob)
+		}
+	}
+	if tr := languages(t, nllb); score(tr, s, "fr") == score(tr, s, "zh-Hant") {
+		t.Error("the language of a model whose targets begin with it does not matter")
 	}
 }
 

@@ -41,11 +41,16 @@ func similarityWords(s string) (list []string) {
 	return list
 }
 
+// maxSimilarBytes bounds the time of a comparison. No model is tuned to longer sources.
+const maxSimilarBytes = 1 << 13
+
 // newMemoryIndex returns the index of the sources of targets.
 func newMemoryIndex(targets map[string]string) *memoryIndex {
 	x := &memoryIndex{ids: map[string]int32{}}
 	for source, target := range targets {
-		x.sources = append(x.sources, memorySource{source: source, target: target})
+		if len(source) <= maxSimilarBytes {
+			x.sources = append(x.sources, memorySource{source: source, target: target})
+		}
 	}
 	slices.SortFunc(x.sources, func(a, b memorySource) int { return strings.Compare(a.source, b.source) })
 	for i := range x.sources {
@@ -69,6 +74,9 @@ func newMemoryIndex(targets map[string]string) *memoryIndex {
 // closest returns the source that is most similar to a text, the first of equals in the order of
 // strings, if the similarity is at least least, which is more than 0.
 func (x *memoryIndex) closest(text string, least float64) (found *memorySource, similarity float64) {
+	if len(text) > maxSimilarBytes {
+		return nil, 0
+	}
 	var words []int32
 	for _, word := range similarityWords(text) {
 		id, ok := x.ids[word]
@@ -79,22 +87,24 @@ func (x *memoryIndex) closest(text string, least float64) (found *memorySource, 
 	}
 	// A similar source shares at least least·n of the n words, so at least one of any others.
 	rare := slices.Clone(words)
-	slices.SortFunc(rare, func(a, b int32) int { return cmp.Compare(x.frequency(a), x.frequency(b)) })
+	slices.SortFunc(rare, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(x.frequency(a), x.frequency(b)), cmp.Compare(a, b))
+	})
 	rare = rare[:min(len(rare), len(rare)-int(least*float64(len(rare)))+1)]
 	seen := map[int32]bool{}
 	best := least
-	for _, id := range rare {
+	for _, id := range slices.Compact(rare) {
 		if id < 0 {
 			continue
 		}
 		for _, i := range x.places[id] {
 			s := &x.sources[i]
 			longer, shorter := max(len(words), len(s.words)), min(len(words), len(s.words))
-			if seen[i] || float64(shorter) < best*float64(longer) {
+			if seen[i] || float64(shorter)/float64(longer) < best {
 				continue
 			}
 			seen[i] = true
-			similar := 1 - float64(wordDistance(words, s.words))/float64(longer)
+			similar := float64(longer-wordDistance(words, s.words)) / float64(longer)
 			if similar > best || similar == best && (found == nil || s.source < found.source) {
 				found, best = s, similar
 			}

@@ -35,7 +35,8 @@ func TestClosest(t *testing.T) {
 			a := similarityWords(s)
 			for source := range targets {
 				b := similarityWords(source)
-				similar := 1 - float64(distance(a, b))/float64(max(len(a), len(b)))
+				longer := max(len(a), len(b))
+				similar := float64(longer-distance(a, b)) / float64(longer)
 				if similar > best || similar == best && (want == "" || source < want) {
 					want, best = source, similar
 				}
@@ -50,6 +51,12 @@ func TestClosest(t *testing.T) {
 				}
 			}
 		}
+	}
+	// 17 of 25 words are a similarity of 0.68, which is not rounded to less.
+	words := strings.Fields("a b c d e f g h i j k l m n o p q r s t u v w x y")
+	index := newMemoryIndex(map[string]string{strings.Join(words[:17], " "): "x"})
+	if got, similarity := index.closest(strings.Join(words, " "), 0.68); got == nil || similarity != 0.68 {
+		t.Errorf("17 of 25 words: similarity %v of %v, want 0.68", similarity, got)
 	}
 	if found < 500 {
 		t.Errorf("%d found, want at least 500", found)

@@ -132,7 +132,8 @@ type Result struct {
 	// tokens and attention. For a text with Sentences, all come from it.
 	InMemory bool
 
-	// Similarity is that of the source of Request.Memory for which the model was tuned, 0 without.
+	// Similarity is that of the source of Request.Memory for which the model was tuned, 0 without;
+	// of a text that was split the least of its sentences'.
 	Similarity float64
 
 	// Err is why the text has no translation although it is not blank: the error of
@@ -297,6 +298,9 @@ func (r *Request) validate() error {
 
 // do is Do for valid options, between begin and end.
 func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
+	if !r.adaptable() { // standIns removes what says so
+		r.Adapt = 0
+	}
 	if r.Markup != nil {
 		return t.doMarkup(ctx, r)
 	}
@@ -305,10 +309,10 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	}
 	results := make([]Result, len(r.Texts))
 	t.recall(&r, results)
-	if err := t.adapt(ctx, &r, results); err != nil {
+	if err := t.standIns(ctx, &r); err != nil {
 		return nil, err
 	}
-	if err := t.standIns(ctx, &r); err != nil {
+	if err := t.adapt(ctx, &r, results); err != nil {
 		return nil, err
 	}
 	named := r // the request of another try

@@ -206,6 +206,9 @@ func (r *Result) join(s string, offset int) {
 		r.SourceTokens += sentence.SourceTokens
 		r.Err = cmp.Or(r.Err, sentence.Err)
 		r.InMemory = sentence.InMemory && (k == 0 || r.InMemory)
+		if x := sentence.Similarity; x > 0 && (r.Similarity == 0 || x < r.Similarity) {
+			r.Similarity = x
+		}
 		before, end = best, sentence.Source.End
 	}
 	b.WriteString(s[end:])
