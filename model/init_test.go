@@ -68,9 +68,12 @@ func columns(w mat.Matrix, lo, hi int) (rows [][]float32) {
 }
 
 func TestXavierInit(t *testing.T) {
-	for _, norm := range []Placement{PostNorm, DeepNorm} {
+	for _, of := range []struct {
+		norm   Placement
+		scheme InitScheme
+	}{{PostNorm, XavierInit}, {DeepNorm, XavierInit}, {PreNorm, ZeroInit}} {
 		c := wide()
-		c.Norm = norm
+		c.Norm, c.Init = of.norm, of.scheme
 		_, encBeta, _, decBeta := c.DeepNormScales()
 		m := newModel(t, c)
 		d, k, v := 64, 32, 96 // of all heads
@@ -81,6 +84,8 @@ func TestXavierInit(t *testing.T) {
 				beta = encBeta
 			}
 			switch _, kind, _ := strings.Cut(p.Name, "."); {
+			case of.scheme == ZeroInit && (strings.HasSuffix(kind, "out.weight") || strings.HasSuffix(kind, "outer.weight")):
+				wantConstant(t, p.Name, 0, p.W)
 			case strings.HasSuffix(kind, "qkv.weight"):
 				wantUniform(t, p.Name+" Q", xavier(d, k), columns(p.Weights(), 0, k)...)
 				wantUniform(t, p.Name+" K", xavier(d, k), columns(p.Weights(), k, 2*k)...)
@@ -135,7 +140,7 @@ func TestPyTorchInit(t *testing.T) {
 }
 
 func TestInitIsAFunctionOfTheSeed(t *testing.T) {
-	for _, start := range []InitScheme{XavierInit, PyTorchInit} {
+	for _, start := range []InitScheme{XavierInit, PyTorchInit, ZeroInit} {
 		c := wide()
 		c.Init = start
 		m := newModel(t, c)

@@ -70,10 +70,10 @@ type size struct {
 const usualTime = time.Hour
 
 // referenceTime converts a time on a machine with a kernel of package mat to that on two Zen 4
-// cores with AVX-512. It uses only kernel and threads, so that a command always chooses the same
-// settings.
+// cores with AVX-512 in float32. It uses only kernel and threads, so that a command always chooses
+// the same settings.
 func referenceTime(t time.Duration, threads int, kernel string) time.Duration {
-	speed := map[string]float64{"avx512": 1, "avx2": 0.6, "neon": 0.4}[kernel]
+	speed := map[string]float64{"amx": 1.8, "avx512bf16": 1.6, "avx512": 1, "avx2": 0.6, "neon": 0.4}[kernel]
 	return time.Duration(float64(t) * float64(threads) / 2 * max(speed, 0.05))
 }
 
@@ -88,7 +88,11 @@ type plan struct {
 // newPlan returns the plan of a run with the settings in r.
 func newPlan(r *Run, facts Facts) plan {
 	limit := cmp.Or(r.Options.Time, usualTime)
-	p := plan{time: referenceTime(limit, r.Threads, facts.Kernel), vocab: facts.Tokenizers == nil, size: sizes[0]}
+	kernel := facts.Kernel
+	if r.Options.BF16 && facts.KernelBF16 != "generic" {
+		kernel = facts.KernelBF16
+	}
+	p := plan{time: referenceTime(limit, r.Threads, kernel), vocab: facts.Tokenizers == nil, size: sizes[0]}
 	p.why = fmt.Sprintf("%s on %s", limit, format.Count(r.Threads, "thread"))
 	if r.Options.Time == 0 {
 		p.why = "no -time: " + p.why + " is assumed"

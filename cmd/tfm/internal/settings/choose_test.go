@@ -31,6 +31,8 @@ func TestChoose(t *testing.T) {
 	}{
 		{captions, "time=5m", "preset=tiny:chosen vocab-size=8000:chosen dropout=0.1:chosen warmup=100:default valid-every=200:chosen"},
 		{captions, "time=15m", "preset=tiny:chosen dropout=0.2:chosen warmup=100:default"},
+		{captions, "time=8m", "dropout=0.1:chosen"},
+		{captions, "time=8m bf16=true", "dropout=0.2:chosen"}, // more epochs
 		{captions, "", "preset=tiny:chosen dropout=0.3:chosen warmup=100:default"},
 		{captions, "time=10h", "preset=small:chosen"},
 		{captions, "time=5m dropout=0.25 vocab-size=4000 warmup=7 valid-every=9", "dropout=0.25:command-line vocab-size=4000:command-line warmup=7:command-line valid-every=9:command-line"},
@@ -48,7 +50,7 @@ func TestChoose(t *testing.T) {
 	} {
 		r, err := given("", "", c.typed+" threads=2")
 		if err == nil {
-			err = r.Resolve(Facts{Kernel: "avx512"})
+			err = r.Resolve(Facts{Kernel: "avx512", KernelBF16: "avx512bf16"})
 		}
 		if err != nil {
 			t.Errorf("%q: %v", c.typed, err)

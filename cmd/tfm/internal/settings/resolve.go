@@ -19,6 +19,7 @@ type Facts struct {
 	Init       *Trained    // the model of Options.Init
 	Tokenizers *Tokenizers // of Run.Vocab, else of Options.Init
 	Kernel     string      // of package mat
+	KernelBF16 string      // of package mat, for Options.BF16
 }
 
 // Trained is a model or a checkpoint.
