@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"tfm/model"
+	"tfm/text"
 	"tfm/text/detect"
 	"tfm/translate"
 )
@@ -34,26 +35,27 @@ type pair struct{ source, target string }
 type direction struct {
 	*translate.Translator
 	from, to string
+	memory   *translate.Memory // nil for none
 }
 
-// openCatalog opens the models at paths: files, or folders with files *.safetensors. Of two models
-// of a pair the first counts.
-func openCatalog(paths, glossaries []string, o translate.Options) (c *catalog, err error) {
+// openCatalog opens the models of o: files, or folders with files *.safetensors. Of two models of
+// a pair the first counts.
+func openCatalog(o *Options) (c *catalog, err error) {
 	c = &catalog{pairs: map[pair]direction{}}
 	defer func() {
 		if err != nil {
 			c.close()
 		}
 	}()
-	if c.glossaries, err = readGlossaries(glossaries); err != nil {
+	if c.glossaries, err = readGlossaries(o.Glossaries); err != nil {
 		return c, err
 	}
-	files, err := modelFiles(paths)
+	files, err := modelFiles(o.Models)
 	if err != nil {
 		return c, err
 	}
 	for _, file := range files {
-		t, err := translate.Open(file, o)
+		t, err := translate.Open(file, o.Open)
 		if err != nil {
 			return c, err
 		}
@@ -63,7 +65,38 @@ func openCatalog(paths, glossaries []string, o translate.Options) (c *catalog, e
 		}
 	}
 	c.route()
-	return c, nil
+	return c, c.readMemory(o.Memory)
+}
+
+// readMemory gives the memory at path, unless it is "", to the pairs whose languages it has. One
+// without languages needs a server of one pair.
+func (c *catalog) readMemory(path string) error {
+	if path == "" {
+		return nil
+	}
+	if n := len(c.pairs); n > 1 && !text.IsTMX(path) {
+		return fmt.Errorf("%s: the file does not name its languages and there are models of %d pairs, expected TMX, or models of one pair", path, n)
+	}
+	none := fmt.Errorf("%s: found no model of one pair of languages, expected one for the memory", path)
+	found := false
+	for _, t := range c.translators {
+		source, target := t.Languages()
+		p := pair{source, target}
+		d := c.pairs[p]
+		if d.Translator != t || d.from+d.to != "" {
+			continue
+		}
+		var err error
+		if d.memory, err = t.ReadMemory(path); err != nil {
+			none = err
+			continue
+		}
+		found, c.pairs[p] = true, d
+	}
+	if found {
+		return nil
+	}
+	return none
 }
 
 // modelFiles returns the files at paths.
@@ -105,7 +138,7 @@ func (c *catalog) add(t *translate.Translator) error {
 		for _, t1 := range to {
 			p := pair{s.tag, t1.tag}
 			if _, ok := c.pairs[p]; !ok && s.tag != t1.tag {
-				c.pairs[p] = direction{t, s.code, t1.code}
+				c.pairs[p] = direction{Translator: t, from: s.code, to: t1.code}
 			}
 		}
 	}

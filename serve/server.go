@@ -25,6 +25,7 @@ type Options struct {
 	Open   translate.Options
 
 	Glossaries []string // files of translate.ReadGlossary, chosen by their names
+	Memory     string   // file of translate.Translator.ReadMemory; "" for none
 	Protect    bool     // copy the ranges of markup.Protected in texts too, as in documents
 
 	// Keys is the file of keys, see ReadKeys. With "" no request needs a key.
@@ -103,10 +104,10 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Reload reads the models, glossaries, keys and certificate again. Requests in progress end with
-// the old ones. If there is an error, nothing changes.
+// Reload reads the models, glossaries, memory, keys and certificate again. Requests in progress end
+// with the old ones. If there is an error, nothing changes.
 func (s *Server) Reload() error {
-	c, err := openCatalog(s.options.Models, s.options.Glossaries, s.options.Open)
+	c, err := openCatalog(&s.options)
 	if err != nil {
 		return err
 	}

@@ -174,6 +174,47 @@ func TestTexts(t *testing.T) {
 
 // The server's own interface has the sentences of a text with their ranges, and what can follow
 // a prefix; as events it has the same translation.
+// A text or sentence of the memory has its translation, in the languages that TMX names; others
+// have those of the models.
+func TestMemory(t *testing.T) {
+	dir := t.TempDir()
+	tmx, tsv := filepath.Join(dir, "m.tmx"), filepath.Join(dir, "m.tsv")
+	const unit = `<tu><tuv xml:lang="en-US"><seg>the red dog runs.</seg></tuv><tuv xml:lang="de"><seg>HUND</seg></tuv></tu>`
+	for path, s := range map[string]string{tmx: `<tmx version="1.4"><header srclang="en-US"/><body>` + unit + `</body></tmx>`, tsv: "the red dog runs.\tHUND\n"} {
+		if err := os.WriteFile(path, []byte(s), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, models := newServer(t, serve.Options{Memory: tmx})
+	cat := want(t, filepath.Join(models, "en-de.safetensors"), "a cat sleeps.")
+	for text, translation := range map[string]string{"the red  dog runs.": "HUND", "the red dog runs. a cat sleeps.": "HUND " + cat, "a cat sleeps.": cat} {
+		status, answer := send(t, request("POST", h.URL+"/v1/translate", jsonObject, `{"texts": ["`+text+`"], "source": "en", "target": "de", "alignment": true, "alternatives": 2, "next": 2}`))
+		texts, _ := answer["texts"].([]any)
+		if status != 200 || len(texts) != 1 || texts[0].(map[string]any)["translation"] != translation {
+			t.Errorf("%q: status %d, %v, want %q", text, status, answer, translation)
+			continue
+		}
+		first := texts[0].(map[string]any)["sentences"].([]any)[0].(map[string]any)
+		if first["memory"] == true != strings.HasPrefix(translation, "HUND") {
+			t.Errorf("%q: sentence %v", text, first)
+		}
+		status, answer = send(t, request("POST", h.URL+"/translate", jsonObject, `{"q": "`+text+`", "source": "en", "target": "de"}`))
+		if status != 200 || answer["translatedText"] != translation {
+			t.Errorf("%q: status %d, %v, want %q", text, status, answer, translation)
+		}
+	}
+	for path, want := range map[string]string{tsv: "2 pairs", filepath.Join(dir, "none"): "none", filepath.Join(models, "de-fr.safetensors"): "de-fr"} {
+		if s, err := serve.New(serve.Options{Models: []string{models}, Memory: path}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v, want an error with %s", path, s, err, want)
+		}
+	}
+	one, err := serve.New(serve.Options{Models: []string{filepath.Join(models, "en-de.safetensors")}, Memory: tsv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.Close()
+}
+
 func TestV1(t *testing.T) {
 	h, dir := newServer(t, serve.Options{})
 	const s = "the red dog runs. a cat sleeps."

@@ -29,7 +29,8 @@ type v1Text struct {
 type v1Sentence struct {
 	Source       [2]int   `json:"source"`
 	Target       [2]int   `json:"target"`
-	Score        float64  `json:"score"` // log-probability divided by the length penalty
+	Score        float64  `json:"score"`            // log-probability divided by the length penalty
+	Memory       bool     `json:"memory,omitempty"` // the translation is that of the memory
 	Alternatives []string `json:"alternatives,omitempty"`
 	Alignment    []v1Link `json:"alignment,omitempty"` // of tokens
 }
@@ -198,7 +199,7 @@ func (l *translatedLine) sentences(steps int) []translate.Sentence {
 // next returns up to n translations of the text of q, a sentence: one for each of the most probable
 // pieces after the prefix.
 func next(ctx context.Context, d direction, q translate.Request, n int) (list []string, err error) {
-	q.Split, q.Certain, q.Attention, q.Tokens = nil, nil, false, true
+	q.Split, q.Certain, q.Attention, q.Tokens, q.Memory = nil, nil, false, true, nil
 	q.Decode.NBest, q.Decode.Alternatives = 1, n
 	results, err := d.Do(ctx, q)
 	if err != nil || len(results[0].Translations) == 0 {
@@ -229,7 +230,7 @@ func next(ctx context.Context, d direction, q translate.Request, n int) (list []
 // v1SentenceOf returns a sentence of a line with its alternatives and alignment. source and target
 // are the offsets of the line.
 func v1SentenceOf(s *translate.Sentence, source, target int, r *v1Request) v1Sentence {
-	out := v1Sentence{Source: rangeOf(s.Source, source), Target: rangeOf(s.Target, target)}
+	out := v1Sentence{Source: rangeOf(s.Source, source), Target: rangeOf(s.Target, target), Memory: s.InMemory}
 	for k, t := range s.Translations {
 		if k == 0 {
 			out.Score = t.Score

@@ -179,7 +179,7 @@ func (c *call) translateLine(ctx context.Context, j *job, l *translatedLine) err
 
 // requestOf returns the request of a step, without texts.
 func (c *call) requestOf(j *job, d direction, isLast bool) translate.Request {
-	r := translate.Request{From: d.from, To: d.to, Decode: d.DefaultOptions(), Markup: j.markup, Glossary: j.glossary}
+	r := translate.Request{From: d.from, To: d.to, Decode: d.DefaultOptions(), Markup: j.markup, Glossary: j.glossary, Memory: d.memory}
 	switch {
 	case j.markup != nil || j.isDocument:
 		r.Split = &split.Options{}

@@ -38,6 +38,23 @@ func NewMemory(pairs iter.Seq2[text.Pair, error]) (*Memory, error) {
 	return m, nil
 }
 
+// ReadMemory reads a memory from a file of lines with source, tab, target, or TMX. The languages of
+// TMX are those of the model, or with other regions and scripts if it has none in them. The model
+// must be of one pair of languages. Errors name the file.
+func (t *Translator) ReadMemory(path string) (*Memory, error) {
+	files := text.Files{Source: path, ExtraColumns: true, SrcLang: t.srcLang, TgtLang: t.tgtLang}
+	m, err := NewMemory(files.Views())
+	if err == nil {
+		return m, nil
+	}
+	files.SrcLang, _, _ = strings.Cut(t.srcLang, "-")
+	files.TgtLang, _, _ = strings.Cut(t.tgtLang, "-")
+	if wider, err := NewMemory(files.Views()); err == nil {
+		return wider, nil
+	}
+	return nil, err
+}
+
 // Len returns the number of different sources.
 func (m *Memory) Len() int { return len(m.targets) }
 

@@ -26,6 +26,7 @@ func serveCommand(f *cli.Flags) cli.Action {
 	o := &c.options
 	f.StringVar(&c.address, "addr", "127.0.0.1:5000", "`address` and port to listen on; another one than this machine's own needs -keys or -no-keys")
 	f.StringsVar(&o.Glossaries, "glossaries", "glossary `file`, as -glossary of 'tfm translate' reads it, that requests choose by its name; repeat it for more")
+	f.StringVar(&o.Memory, "memory", "", "translation memory, a `file` of lines with source, tab, target, or TMX: a text or sentence that it has gets its translation")
 	f.BoolVar(&o.Protect, "protect", false, "copy placeholders, tags, URLs, addresses, names of files, versions, hashes, @user, #tag and emoji")
 	f.StringVar(&o.Suggestions, "suggestions", "", "`folder` for translations that clients suggest, as files for 'tfm train -tsv'")
 	f.Group("Access")
@@ -48,7 +49,7 @@ func serveCommand(f *cli.Flags) cli.Action {
 	f.Group("Machine")
 	c.model.Int8Flag(f)
 	cli.ThreadsFlag(f, &c.model.Threads)
-	for _, name := range []string{"addr", "glossaries", "keys", "no-keys", "new-key", "host", "int8"} {
+	for _, name := range []string{"addr", "glossaries", "memory", "keys", "no-keys", "new-key", "host", "int8"} {
 		f.Lookup(name).Common()
 	}
 	return c.run

@@ -2,10 +2,8 @@ package filter
 
 import (
 	"cmp"
-	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
-	"tfm/text"
 	"tfm/translate"
 )
 
@@ -34,27 +32,16 @@ func (m *Memory) Check(given map[string]string) error {
 	return cli.Excludes(m.File != "", given, "memory", "nbest", "align", "token-scores", "alternatives", "sample", "min-tokens", "max-tokens", "min-ratio", "max-ratio")
 }
 
-// Apply reads the memory of o. Its languages are those of the model, with or without their regions
-// and scripts. A model of several languages has none, because the memory is of one pair.
-func (m *Memory) Apply(o *translate.LineOptions, t *translate.Translator) error {
+// Apply reads the memory of o. A model of several languages has none, because the memory is of one
+// pair.
+func (m *Memory) Apply(o *translate.LineOptions, t *translate.Translator) (err error) {
 	if m.File == "" {
 		return nil
 	}
-	o.Adapt = m.Adapt
 	if c := t.Config(); c.SrcLanguages+c.TgtLanguages != "" {
 		return cli.Usagef("-memory needs a model of one pair of languages")
 	}
-	source, target := t.Languages()
-	files := text.Files{Source: m.File, ExtraColumns: true, SrcLang: source, TgtLang: target}
-	memory, err := translate.NewMemory(files.Views())
-	if err != nil {
-		files.SrcLang, _, _ = strings.Cut(source, "-")
-		files.TgtLang, _, _ = strings.Cut(target, "-")
-		if wider, err := translate.NewMemory(files.Views()); err == nil {
-			o.Memory = wider
-			return nil
-		}
-	}
-	o.Memory = memory
+	o.Adapt = m.Adapt
+	o.Memory, err = t.ReadMemory(m.File)
 	return err
 }
