@@ -117,14 +117,27 @@ func (c *evaluation) run(ctx context.Context, _ []string) error {
 }
 
 // readPairs returns the sources and the references of a file of pairs. The languages from and to,
-// or those of the model, tell which are which in a translation memory.
+// or those of the model, choose the variants of a translation memory; those of the model, which may
+// have been detected, only tell source from target where they are not in it.
 func readPairs(path, from, to string, t *translate.Translator) ([][]string, error) {
-	texts := make([][]string, 2)
-	files := text.Files{Source: path, OneSided: new(int), Likely: true}
+	files := text.Files{Source: path, OneSided: new(int)}
 	files.SrcLang, files.TgtLang = t.Languages()
 	if src, tgt, err := model.CanonicalLanguages(from, to); err == nil {
 		files.SrcLang, files.TgtLang = cmp.Or(src, files.SrcLang), cmp.Or(tgt, files.TgtLang)
 	}
+	texts, err := sides(files)
+	if err != nil && from+to == "" {
+		files.Likely = true
+		if texts, err := sides(files); err == nil {
+			return texts, nil
+		}
+	}
+	return texts, err
+}
+
+// sides returns the sources and the targets of all pairs.
+func sides(files text.Files) ([][]string, error) {
+	texts := make([][]string, 2)
 	for p, err := range files.Pairs() {
 		if err != nil {
 			return nil, err

@@ -101,6 +101,11 @@ func TestEvalPairs(t *testing.T) {
 		}
 		mustFail(t, runTFM(t, "", "eval", "-model", m, "-tsv", path, "-ref", toy.testTgt), 2, "either -tsv or -src and -ref")
 	}
+	// Of three languages those of the model are read.
+	three := write(t, "three.tmx", strings.ReplaceAll(tmx.String(), "<tu>", "<tu><tuv xml:lang='cs'><seg>x</seg></tuv>"))
+	if got := mustRun(t, "", "eval", "-model", m, "-tsv", three).stdout; got != want {
+		t.Errorf("of three languages: printed\n%swant\n%s", got, want)
+	}
 	mustFail(t, runTFM(t, "", "eval", "-model", m, "-tsv", toy.testSrc), 1, ":1: found no tab")
 	if got := mustRun(t, tsv.String(), "eval", "-model", m, "-tsv", "-").stdout; got != want {
 		t.Errorf("standard input: printed\n%swant\n%s", got, want)
