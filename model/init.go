@@ -13,8 +13,8 @@ import (
 //
 //	xavier    matrices Xavier uniform, W^Q, W^K and W^V separately; embeddings, learned positions
 //	          and the output matrix normal(0, d^-0.5)
-//	zero      as xavier, but W^O and W2 are 0: each sublayer adds nothing at first (Zhang, Dauphin
-//	          and Ma, 2019, "Fixup Initialization", for the last matrix of a residual branch)
+//	zero      as xavier, but W^O and W2 are 0: attention and feed-forward add nothing at first
+//	          (Zhang, Dauphin and Ma, 2019, "Fixup Initialization", for residual branches)
 //	pytorch   as nn.Transformer, nn.Embedding and nn.Linear: matrices Xavier uniform, W^Q, W^K and
 //	          W^V of one attention as one matrix; biases of the feed-forward network uniform in
 //	          ±in^-0.5; embeddings and learned positions normal(0, 1); an untied output matrix and

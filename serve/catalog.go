@@ -68,11 +68,14 @@ func openCatalog(o *Options) (c *catalog, err error) {
 	return c, c.readMemory(o.Memory)
 }
 
-// readMemory gives the memory at path, unless it is "", to the pairs whose languages it has. One
-// without languages needs a server of one pair.
+// readMemory gives the memory at path, unless it is "", to the models of one pair whose languages it
+// has. One without languages needs a server of one pair.
 func (c *catalog) readMemory(path string) error {
 	if path == "" {
 		return nil
+	}
+	if _, err := os.Stat(path); err != nil {
+		return err
 	}
 	if n := len(c.pairs); n > 1 && !text.IsTMX(path) {
 		return fmt.Errorf("%s: the file does not name its languages and there are models of %d pairs, expected TMX, or models of one pair", path, n)
@@ -87,16 +90,31 @@ func (c *catalog) readMemory(path string) error {
 			continue
 		}
 		var err error
-		if d.memory, err = t.ReadMemory(path); err != nil {
+		d.memory, err = t.ReadMemory(path, !c.hasOtherRegion(p))
+		switch {
+		case err == nil:
+			found, c.pairs[p] = true, d
+		case !errors.Is(err, text.ErrNoUnit):
+			return err
+		default:
 			none = err
-			continue
 		}
-		found, c.pairs[p] = true, d
 	}
 	if found {
 		return nil
 	}
 	return none
+}
+
+// hasOtherRegion reports whether there is a pair of the languages of p in other regions or scripts.
+func (c *catalog) hasOtherRegion(p pair) bool {
+	primary := func(tag string) string { language, _, _ := strings.Cut(tag, "-"); return language }
+	for q := range c.pairs {
+		if q != p && primary(q.source) == primary(p.source) && primary(q.target) == primary(p.target) {
+			return true
+		}
+	}
+	return false
 }
 
 // modelFiles returns the files at paths.

@@ -172,15 +172,13 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// The server's own interface has the sentences of a text with their ranges, and what can follow
-// a prefix; as events it has the same translation.
 // A text or sentence of the memory has its translation, in the languages that TMX names; others
 // have those of the models.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
-	tmx, tsv := filepath.Join(dir, "m.tmx"), filepath.Join(dir, "m.tsv")
+	tmx, tsv, broken := filepath.Join(dir, "m.tmx"), filepath.Join(dir, "m.tsv"), filepath.Join(dir, "m.broken")
 	const unit = `<tu><tuv xml:lang="en-US"><seg>the red dog runs.</seg></tuv><tuv xml:lang="de"><seg>HUND</seg></tuv></tu>`
-	for path, s := range map[string]string{tmx: `<tmx version="1.4"><header srclang="en-US"/><body>` + unit + `</body></tmx>`, tsv: "the red dog runs.\tHUND\n"} {
+	for path, s := range map[string]string{tmx: `<tmx version="1.4"><header srclang="en-US"/><body>` + unit + `</body></tmx>`, tsv: "the red dog runs.\tHUND\n", broken: `<tmx version="1.4"><header srclang="en-US"/><body>` + unit + `<tu>`} {
 		if err := os.WriteFile(path, []byte(s), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -198,12 +196,15 @@ func TestMemory(t *testing.T) {
 		if first["memory"] == true != strings.HasPrefix(translation, "HUND") {
 			t.Errorf("%q: sentence %v", text, first)
 		}
+		if next, _ := texts[0].(map[string]any)["next"].([]any); len(next) == 0 {
+			t.Errorf("%q: %v, want other translations in next", text, texts[0])
+		}
 		status, answer = send(t, request("POST", h.URL+"/translate", jsonObject, `{"q": "`+text+`", "source": "en", "target": "de"}`))
 		if status != 200 || answer["translatedText"] != translation {
 			t.Errorf("%q: status %d, %v, want %q", text, status, answer, translation)
 		}
 	}
-	for path, want := range map[string]string{tsv: "2 pairs", filepath.Join(dir, "none"): "none", filepath.Join(models, "de-fr.safetensors"): "de-fr"} {
+	for path, want := range map[string]string{tsv: "2 pairs", filepath.Join(dir, "none"): "no such file", broken: "m.broken:1: "} {
 		if s, err := serve.New(serve.Options{Models: []string{models}, Memory: path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v, want an error with %s", path, s, err, want)
 		}
@@ -215,6 +216,8 @@ func TestMemory(t *testing.T) {
 	one.Close()
 }
 
+// The server's own interface has the sentences of a text with their ranges, and what can follow
+// a prefix; as events it has the same translation.
 func TestV1(t *testing.T) {
 	h, dir := newServer(t, serve.Options{})
 	const s = "the red dog runs. a cat sleeps."

@@ -160,6 +160,7 @@ func hasLetter(s string) bool { return strings.ContainsFunc(s, unicode.IsLetter)
 // that of the last step.
 func (c *call) translateLine(ctx context.Context, j *job, l *translatedLine) error {
 	l.last = l.source
+	inMemory := true // of each step
 	for i, d := range j.steps {
 		if i > 0 {
 			l.last = l.Best()
@@ -173,6 +174,8 @@ func (c *call) translateLine(ctx context.Context, j *job, l *translatedLine) err
 		if l.Result = results[0]; l.Err != nil {
 			return badRequest(l.Err.Error())
 		}
+		inMemory = inMemory && l.InMemory
+		l.InMemory = inMemory
 	}
 	return nil
 }

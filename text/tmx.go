@@ -108,8 +108,13 @@ func openTMX(r *bufio.Reader, f Files) io.Reader {
 	return t
 }
 
+// ErrNoUnit is in the error of a translation memory without a pair in the languages.
+var ErrNoUnit = errors.New("found no unit in two languages")
+
 // tmxError is an error of a TMX file. It names file and line of the file.
 type tmxError struct{ error }
+
+func (e tmxError) Unwrap() error { return e.error }
 
 func (t *tmxReader) errorf(format string, a ...any) error {
 	line, _ := t.xml.InputPos()
@@ -191,7 +196,7 @@ func (t *tmxReader) add(token xml.Token) error {
 		case name == "tu":
 			return t.endUnit()
 		case name == "tmx" && t.pairs == 0:
-			return t.errorf("found no unit in two languages, expected %s and %s", cmp.Or(t.src, t.header, "one"), cmp.Or(t.tgt, "another"))
+			return t.errorf("%w, expected %s and %s", ErrNoUnit, cmp.Or(t.src, t.header, "one"), cmp.Or(t.tgt, "another"))
 		case name == "tmx":
 			return io.EOF
 		}
@@ -300,8 +305,14 @@ func (u *tmxUnit) in(lang, other string) (text string) {
 	return text
 }
 
+// chinese has the scripts of the regions by which programs name them.
+var chinese = map[string]string{"zh-cn": "zh-hans-cn", "zh-sg": "zh-hans-sg", "zh-tw": "zh-hant-tw", "zh-hk": "zh-hant-hk", "zh-mo": "zh-hant-mo"}
+
 // tag returns a BCP 47 tag in the form that compares.
-func tag(lang string) string { return strings.ToLower(strings.ReplaceAll(lang, "_", "-")) }
+func tag(lang string) string {
+	lang = strings.ToLower(strings.ReplaceAll(lang, "_", "-"))
+	return cmp.Or(chinese[lang], lang)
+}
 
 func sameTag(a, b string) bool { return tag(a) == tag(b) }
 

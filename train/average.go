@@ -14,8 +14,8 @@ import (
 // paper does with its last checkpoints (section 6.1). It adds 1/n of each file's weights in the
 // order of paths. It needs the memory of a second model. After each file it calls report, if that
 // is not nil, with the number of files so far. A file whose configuration differs from t's, in more
-// than dropout, smoothing and max_len, is an error, and so is the end of ctx before the next file;
-// the weights are then unspecified.
+// than dropout, smoothing, start and max_len, is an error, and so is the end of ctx before the next
+// file; the weights are then unspecified.
 func Average(ctx context.Context, t *model.Transformer, paths []string, report func(done int)) error {
 	if len(paths) == 0 {
 		return errors.New("train: found no checkpoints to average, expected at least one")
@@ -47,7 +47,7 @@ func readWeights(path string, t *model.Transformer, dst []float32) error {
 	// The settings of training alone may differ, as they do after a fine-tuning.
 	config, own := c.Config, t.Config
 	config.Dropout, config.AttentionDropout, config.FFDropout = own.Dropout, own.AttentionDropout, own.FFDropout
-	config.LabelSmoothing, config.Smoothing = own.LabelSmoothing, own.Smoothing
+	config.LabelSmoothing, config.Smoothing, config.Init = own.LabelSmoothing, own.Smoothing, own.Init
 	if config.Positions != model.Learned {
 		config.MaxLen = own.MaxLen
 	}

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"errors"
 	"iter"
 	"strings"
 	"sync"
@@ -39,20 +40,28 @@ func NewMemory(pairs iter.Seq2[text.Pair, error]) (*Memory, error) {
 }
 
 // ReadMemory reads a memory from a file of lines with source, tab, target, or TMX. The languages of
-// TMX are those of the model, or with other regions and scripts if it has none in them. The model
-// must be of one pair of languages. Errors name the file.
-func (t *Translator) ReadMemory(path string) (*Memory, error) {
+// TMX are those of the model, which must be of one pair, or with anyRegion others of the same
+// language and script if it has none in them. Errors name the file.
+func (t *Translator) ReadMemory(path string, anyRegion bool) (*Memory, error) {
 	files := text.Files{Source: path, ExtraColumns: true, SrcLang: t.srcLang, TgtLang: t.tgtLang}
 	m, err := NewMemory(files.Views())
-	if err == nil {
-		return m, nil
+	if !anyRegion || !errors.Is(err, text.ErrNoUnit) {
+		return m, err
 	}
-	files.SrcLang, _, _ = strings.Cut(t.srcLang, "-")
-	files.TgtLang, _, _ = strings.Cut(t.tgtLang, "-")
+	files.SrcLang, files.TgtLang = withoutRegion(t.srcLang), withoutRegion(t.tgtLang)
 	if wider, err := NewMemory(files.Views()); err == nil {
 		return wider, nil
 	}
 	return nil, err
+}
+
+// withoutRegion returns a BCP 47 tag up to its script.
+func withoutRegion(tag string) string {
+	language, rest, _ := strings.Cut(tag, "-")
+	if script, _, _ := strings.Cut(rest, "-"); len(script) == 4 {
+		return language + "-" + script
+	}
+	return language
 }
 
 // Len returns the number of different sources.
@@ -76,7 +85,11 @@ func (t *Translator) recall(r *Request, results []Result) {
 		if r.prefix(i) != "" {
 			continue
 		}
-		target, found := r.Memory.Find(s)
+		whole := s
+		if r.isKept(i) {
+			whole, _, _ = restored(s, r.standIns[i])
+		}
+		target, found := r.Memory.Find(whole)
 		if _, offset := t.textCode(s); !found || offset > 0 { // perhaps another language
 			continue
 		}

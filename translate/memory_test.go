@@ -30,6 +30,41 @@ func memoryOf(t *testing.T, pairs ...string) *translate.Memory {
 	return m
 }
 
+// A sentence with kept ranges is looked for as it is in the text, not with the names that stand for
+// them in the model's source.
+func TestMemoryOfKept(t *testing.T) {
+	tr := open(t, translate.Options{})
+	pairs := []string{"the red X1 dog sees the cat.=LE X1."}
+	for _, name := range []string{"Tom", "Mary", "Anna", "Peter", "John", "Maria", "Paul", "David"} {
+		pairs = append(pairs, "The black "+name+" cat sees the dog.=NAME")
+	}
+	const s = "the red X1 dog sees the cat. The black X2 cat sees the dog."
+	r := translate.Request{Texts: []string{"the red X1 dog sees the cat.", "The black X2 cat sees the dog.", s}, Memory: memoryOf(t, pairs...), KeepOf: func(_ int, s string) (kept []text.Range) {
+		for _, w := range []string{"X1", "X2"} {
+			if i := strings.Index(s, w); i >= 0 {
+				kept = append(kept, text.Range{Start: i, End: i + 2})
+			}
+		}
+		return kept
+	}}
+	for _, splits := range []*split.Options{nil, {}} {
+		r.Split = splits
+		got, err := tr.Do(context.Background(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, inMemory := range []bool{true, false, false} {
+			if got[i].InMemory != inMemory || strings.Contains(got[i].Best(), "NAME") || strings.Count(got[i].Best(), "X2") != strings.Count(r.Texts[i], "X2") {
+				t.Errorf("%q: %+v", r.Texts[i], got[i])
+			}
+		}
+	}
+	r.Texts = []string{s}
+	if got, err := tr.Do(context.Background(), r); err != nil || len(got[0].Sentences) != 2 || !got[0].Sentences[0].InMemory {
+		t.Errorf("%q: %+v, %v", s, got, err)
+	}
+}
+
 // Texts and sentences that the memory has get its translation, the others that of the model, with
 // the same bits as without a memory.
 func TestMemory(t *testing.T) {

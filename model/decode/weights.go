@@ -128,7 +128,9 @@ func (w *Weights) Sharing(t *model.Transformer) *Weights {
 // float32. Validation calls it because training changes the weights. It panics unless NewWeights or
 // Sharing returned w.
 func (w *Weights) Refresh(p *mat.Pool) {
-	w.bounds = nil
+	if slices.Contains(w.matrices, w.output.weightMatrix) {
+		w.bounds = nil
+	}
 	for _, m := range w.matrices {
 		if m.param.W == nil {
 			panic("decode: Refresh of Weights that NewWeights and Sharing did not return")

@@ -42,6 +42,6 @@ func (m *Memory) Apply(o *translate.LineOptions, t *translate.Translator) (err e
 		return cli.Usagef("-memory needs a model of one pair of languages")
 	}
 	o.Adapt = m.Adapt
-	o.Memory, err = t.ReadMemory(m.File)
+	o.Memory, err = t.ReadMemory(m.File, true)
 	return err
 }
