@@ -68,8 +68,8 @@ func openCatalog(o *Options) (c *catalog, err error) {
 	return c, c.readMemory(o.Memory)
 }
 
-// readMemory gives the memory at path, unless it is "", to the models of one pair whose languages it
-// has. One without languages needs a server of one pair.
+// readMemory gives the memory at path, unless it is "", to the models of one pair whose languages
+// it has. One without languages needs a server of one pair.
 func (c *catalog) readMemory(path string) error {
 	if path == "" {
 		return nil
