@@ -114,9 +114,9 @@ var presets = []struct {
 	{"big", Config{DModel: 1024, Heads: 16, DFF: 4096, EncoderLayers: 6, DecoderLayers: 6, Dropout: 0.3, LabelSmoothing: 0.1}},
 	// For minutes of training on an ordinary CPU. The widths are those of Wu et al. (ACL 2021,
 	// R-Drop's and others' Transformer-tiny), with norms before the sublayers.
-	{"tiny", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 4, DecoderLayers: 4, Norm: PreNorm, Dropout: 0.1, LabelSmoothing: 0.1, Init: ZeroInit}},
+	{"tiny", Config{DModel: 128, Heads: 4, DFF: 256, EncoderLayers: 4, DecoderLayers: 4, Norm: PreNorm, Dropout: 0.1, LabelSmoothing: 0.1}},
 	// For hours.
-	{"small", Config{DModel: 256, Heads: 4, DFF: 1024, EncoderLayers: 4, DecoderLayers: 4, Norm: PreNorm, Dropout: 0.1, LabelSmoothing: 0.1, Init: ZeroInit}},
+	{"small", Config{DModel: 256, Heads: 4, DFF: 1024, EncoderLayers: 4, DecoderLayers: 4, Norm: PreNorm, Dropout: 0.1, LabelSmoothing: 0.1}},
 	// Students of larger models in the shapes of Firefox's (browsermt/students, student.tiny11 and
 	// student.base), which Marian can run.
 	{"student-tiny", student.with(func(c *Config) { c.DModel, c.DFF = 256, 1536 })},

@@ -13,8 +13,6 @@ import (
 //
 //	xavier    matrices Xavier uniform, W^Q, W^K and W^V separately; embeddings, learned positions
 //	          and the output matrix normal(0, d^-0.5)
-//	zero      as xavier, but W^O and W2 are 0: attention and feed-forward add nothing at first
-//	          (Zhang, Dauphin and Ma, 2019, "Fixup Initialization", for residual branches)
 //	pytorch   as nn.Transformer, nn.Embedding and nn.Linear: matrices Xavier uniform, W^Q, W^K and
 //	          W^V of one attention as one matrix; biases of the feed-forward network uniform in
 //	          ±in^-0.5; embeddings and learned positions normal(0, 1); an untied output matrix and
@@ -43,8 +41,6 @@ func (t *Transformer) xavierInit(p *layer.Param, r *rand.Rand) {
 	switch {
 	case isTable(p), p.Name == "output.weight":
 		layer.Normal(p.W, 1/math.Sqrt(float64(t.Config.DModel)), r)
-	case t.Config.Init == ZeroInit && (strings.HasSuffix(p.Name, ".out.weight") || strings.HasSuffix(p.Name, ".outer.weight")):
-		clear(p.W)
 	case strings.HasSuffix(p.Name, ".weight"):
 		for i, w := 0, p.Weights(); i < w.Rows; i++ {
 			for _, columns := range projections(p, w.Row(i)) {

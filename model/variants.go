@@ -152,10 +152,9 @@ type InitScheme uint8
 const (
 	XavierInit InitScheme = iota
 	PyTorchInit
-	ZeroInit
 )
 
-var initSchemes = []string{"xavier", "pytorch", "zero"}
+var initSchemes = []string{"xavier", "pytorch"}
 
 func (v InitScheme) MarshalText() ([]byte, error)     { return marshalName(v, initSchemes) }
 func (v *InitScheme) UnmarshalText(text []byte) error { return unmarshalName(v, initSchemes, text) }

@@ -21,6 +21,8 @@ type Course struct {
 	Preset, Config string
 	Time           time.Duration
 	Steps          int
+
+	file *settings.Run // of Config, if any
 }
 
 // AddFlags declares the flags. Those of the command, and their defaults, are in c.
@@ -29,10 +31,10 @@ func (c *Course) AddFlags(f *cli.Flags) {
 	f.StringVar(&c.Preset, "preset", c.Preset, "model and options of its training").Choices(append([]string{settings.Auto}, model.PresetNames()...)...)
 	f.DurationVar(&c.Time, "time", "training `time`, such as 2h").Common()
 	f.IntVar(&c.Steps, "steps", 0, "steps of the training in place of -time, so that it is the same on every machine").Range(0, math.MaxInt32)
-	f.StringVar(&c.Config, "config", "", "settings `file` of the training, as of 'tfm train'; -preset and -time, if given, override it")
+	f.StringVar(&c.Config, "config", "", "settings `file` of the training, as of 'tfm train', without corpora; flags of this command override it")
 }
 
-// Check reports settings that no training has.
+// Check reads Config and reports settings that no training has.
 func (c *Course) Check() error {
 	if err := cli.UsageIf(c.Time <= 0 && c.Steps == 0, "-time is %v, expected more than 0", c.Time); err != nil || c.Config == "" {
 		return err
@@ -42,7 +44,15 @@ func (c *Course) Check() error {
 	if err := r.Load(); err != nil {
 		return err
 	}
+	c.file = r
 	return cli.UsageIf(r.Src+r.Tgt+r.TSV+r.Mix+r.ValidSrc+r.ValidTgt+r.ValidTSV != "", "-config %s names corpora, which are those of this command", c.Config)
+}
+
+// overrides reports whether a setting is that of the command, a flag or its default, because Config
+// does not have it.
+func (c *Course) overrides(name string) bool {
+	_, given := c.Given()[name]
+	return given || c.file == nil || c.file.Origin(name) < settings.File
 }
 
 // Train trains a model on pairs, with the arguments args, or continues its training.
@@ -56,13 +66,14 @@ func (w *Work) Train(ctx context.Context, c Course, title string, args, inputs [
 			}
 		}
 	}
-	given := c.Given()
-	if _, ok := given["preset"]; ok || c.Config == "" {
+	if c.overrides("preset") {
 		args = append(args, "-preset", c.Preset)
 	}
-	if _, ok := given["time"]; c.Steps > 0 {
+	_, timed := c.Given()["time"]
+	switch {
+	case c.Steps > 0:
 		args = append(args, "-steps", strconv.Itoa(c.Steps), "-time", "0")
-	} else if ok || c.Config == "" {
+	case timed || c.overrides("time") && c.overrides("steps"):
 		args = append(args, "-time", c.Time.String())
 	}
 	s := Stage{Title: title, Name: "train", Args: args, Inputs: inputs, Outputs: []string{out}, partial: strings.TrimSuffix(out, ".safetensors") + ".ckpt"}
