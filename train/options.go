@@ -165,12 +165,12 @@ func DefaultOptions() Options {
 }
 
 // OptionsFor returns the settings for a preset of package model: DefaultOptions for the paper's
-// presets. The presets tiny and small, and students, get small batches, Muon, a short warmup to a
-// high learning rate that stays constant, and a cooldown: the best settings for minutes to hours on
-// an ordinary CPU, see BENCHMARKS.md. They have no limit of steps. The score of a translation is
-// the mean log-probability of its tokens, because under the paper's length penalty the translations
-// of models trained so briefly are too short. The preset demo has the schedule inverse-sqrt and
-// averages its last checkpoints.
+// presets. The presets tiny and small get small batches, Muon, a short warmup to a high learning
+// rate that stays constant, and a cooldown: the best settings for minutes to hours on an ordinary
+// CPU, see BENCHMARKS.md. Students get the same. They have no limit of steps. The score of a
+// translation is the mean log-probability of its tokens, because under the paper's length penalty
+// the translations of models trained so briefly are too short. The preset demo has the schedule
+// inverse-sqrt and averages its last checkpoints.
 func OptionsFor(preset string) Options {
 	o := DefaultOptions()
 	switch preset {

@@ -13,6 +13,7 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/distill"
 	"tfm/cmd/tfm/internal/scoring"
+	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/stages"
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/text"
@@ -21,7 +22,7 @@ import (
 )
 
 func distillCommand(f *cli.Flags) cli.Action {
-	d := distillation{course: stages.Course{Preset: "student-tiny", Time: time.Hour}}
+	d := distillation{course: stages.Course{Preset: settings.Auto, Time: time.Hour}}
 	d.Program, d.Ending = program().Call, ".distill"
 	f.StringVar(&d.teacher.Path, "teacher", "", "model `file` whose translations the student learns").Common()
 	f.StringVar(&d.teacher.Text, "src", "", "`file` of source sentences, one a line; they need no translations").Common()
