@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"tfm/layer"
@@ -19,6 +18,7 @@ type Tuner struct {
 	Params []*layer.Param // of its last decoder layer, whose weights the caller changes
 
 	stacks
+	initial [][]float32 // of Params: the weights of the model
 	batch   Batch
 	last    *DecoderLayer
 	lastAct DecoderAct
@@ -39,16 +39,19 @@ func NewTuner(t *Transformer, pool *mat.Pool) *Tuner {
 	for i, p := range m.Params.List {
 		p.W = t.Params.List[i].W
 		if strings.HasPrefix(p.Name, prefix) {
-			p.W, p.G = slices.Clone(p.W), make([]float32, len(p.W))
-			u.Params = append(u.Params, p)
+			p.W, p.G = make([]float32, len(p.W)), make([]float32, len(p.W))
+			u.Params, u.initial = append(u.Params, p), append(u.initial, t.Params.List[i].W)
 		}
 	}
 	return u
 }
 
-// Begin takes the pair of src and tgt, ids without BOS and EOS, through all layers but the last. It
-// panics on ids and lengths as Pass.Train does.
+// Begin sets the weights to those of the model and takes the pair of src and tgt, ids without BOS
+// and EOS, through all layers but the last. It panics on ids and lengths as Pass.Train does.
 func (u *Tuner) Begin(src, tgt []int32) {
+	for i, p := range u.Params {
+		copy(p.W, u.initial[i])
+	}
 	b := &u.batch
 	b.Source = u.p.Config.Source
 	b.Reset()

@@ -11,7 +11,7 @@ import (
 )
 
 // A Tuner has the losses and gradients that Pass.Train has of the last decoder layer, on any number
-// of threads, also after its weights have changed and for another pair.
+// of threads, also after its weights have changed; another pair begins with those of the model.
 func TestTuner(t *testing.T) {
 	twoLayers := func() Config {
 		c := small()
@@ -26,7 +26,6 @@ func TestTuner(t *testing.T) {
 		c.Dropout, c.AttentionDropout, c.FFDropout, c.LabelSmoothing, c.Smoothing = 0, 0, 0, 0, SmoothOthers
 		for _, threads := range []int{1, 3} {
 			whole := newModel(t, c)
-			copy(whole.Params.W, before)
 			last := slices.DeleteFunc(slices.Clone(whole.Params.List), func(p *layer.Param) bool {
 				return !strings.HasPrefix(p.Name, fmt.Sprintf("decoder.%d.", c.DecoderLayers-1))
 			})
@@ -35,6 +34,7 @@ func TestTuner(t *testing.T) {
 			pass, u := NewPass(whole, nil), NewTuner(m, pool)
 			for _, pair := range pairs {
 				u.Begin(pair[0], pair[1])
+				copy(whole.Params.W, before)
 				b := &Batch{Source: c.Source}
 				b.Append(pair[0], pair[1])
 				for range 3 {

@@ -21,18 +21,14 @@ const (
 // Machine Translation through Unsupervised Adaptation"). Each text begins with the weights of the
 // model, so that its translation depends on nothing else.
 type adapter struct {
-	mu     sync.Mutex
-	t      *Translator // with the weights of tuner
-	tuner  *model.Tuner
-	before [][]float32 // the weights of tuner.Params in the model
+	mu    sync.Mutex
+	t     *Translator // with the weights of tuner
+	tuner *model.Tuner
 }
 
 // newAdapter returns the adapter of t, which has its model.
 func (t *Translator) newAdapter() (*adapter, error) {
 	a := &adapter{tuner: model.NewTuner(t.model, t.pool)}
-	for _, p := range a.tuner.Params {
-		a.before = append(a.before, slices.Clone(p.W))
-	}
 	a.t = &Translator{from: t.from, to: t.to, pool: t.pool, srcLang: t.srcLang, tgtLang: t.tgtLang}
 	a.t.weights = t.weights.Sharing(a.tuner.Model)
 	return a, a.t.prepare(t.tokenizers, t.decoding)
@@ -43,15 +39,11 @@ func (a *adapter) tune(src, tgt []int32) bool {
 	if n := a.t.MaxSource(); len(src) == 0 || len(tgt) == 0 || len(src) > n || len(tgt) > n {
 		return false
 	}
-	params := a.tuner.Params
-	for i, p := range params {
-		copy(p.W, a.before[i])
-	}
 	a.tuner.Begin(src, tgt)
 	rate := adaptRate / float32(a.t.config.DModel)
 	for range adaptSteps {
 		a.tuner.Step()
-		for _, p := range params {
+		for _, p := range a.tuner.Params {
 			for i, g := range p.G { // as Adam's first step
 				if g > 0 {
 					p.W[i] -= rate
