@@ -3,6 +3,7 @@ package translate
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync"
 
@@ -40,15 +41,14 @@ func (a *adapter) tune(src, tgt []int32) bool {
 		return false
 	}
 	a.tuner.Begin(src, tgt)
-	rate := adaptRate / float32(a.t.config.DModel)
+	const signBit = 1 << 31
+	rate := math.Float32bits(adaptRate / float32(a.t.config.DModel))
 	for range adaptSteps {
 		a.tuner.Step()
 		for _, p := range a.tuner.Params {
-			for i, g := range p.G { // as Adam's first step
-				if g > 0 {
-					p.W[i] -= rate
-				} else if g < 0 {
-					p.W[i] += rate
+			for i, g := range p.G { // by the sign of g, as Adam's first step
+				if g != 0 {
+					p.W[i] -= math.Float32frombits(rate | math.Float32bits(g)&signBit)
 				}
 			}
 		}
@@ -57,8 +57,8 @@ func (a *adapter) tune(src, tgt []int32) bool {
 	return true
 }
 
-// adaptable reports whether texts of r may be tuned to: what they are translated with is then all
-// in the request of one text.
+// adaptable reports whether each text of r can be translated alone, as tuning needs: nothing in r
+// depends on the number of a text or on other texts.
 func (r *Request) adaptable() bool {
 	return !r.Decode.Sample && r.PhrasesOf == nil && r.Glossary == nil && r.Decode.Constraint == nil && r.Certain == nil
 }
