@@ -114,9 +114,12 @@ func LanguageTag(code string) string {
 
 // Find returns the language that code names: the model's own spelling, also as >>code<<, a tag of
 // BCP 47, or a code of ISO 639-1 or 639-3. A code without a script or a region prefers a language
-// without one, then one in the usual script. The error of a code that names none, or several, is
-// a *FieldError for field that lists the languages.
+// without one, then one in the usual script. The error of a code that is "", or that names none or
+// several, is a *FieldError for field that lists the languages.
 func (l Languages) Find(field, code string) (Language, error) {
+	if code == "" {
+		return Language{}, &FieldError{field, missing{}, l.Expected("")}
+	}
 	given := code
 	if inner, ok := strings.CutPrefix(code, ">>"); ok {
 		code = strings.TrimSuffix(inner, "<<")
@@ -145,6 +148,11 @@ func (l Languages) Find(field, code string) (Language, error) {
 	}
 	return Language{}, &FieldError{field, given, "one of " + listCodes(found) + ", because it can be each"}
 }
+
+// missing is the Found of an error.
+type missing struct{}
+
+func (missing) String() string { return "missing" }
 
 // SameLanguage reports whether code, as Find takes it, names the language tag.
 func SameLanguage(code, tag string) bool {

@@ -119,9 +119,36 @@ func (c Config) validateLanguages() error {
 	return nil
 }
 
-// OnlyTranslates reports whether a model cannot be trained: its sources have a token of their
-// language, or its targets begin with one.
-func (c Config) OnlyTranslates() bool { return c.TargetBegins || c.Source.has("from") }
+// HasLanguages reports whether tokens select a language of a side.
+func (c Config) HasLanguages() bool { return c.SrcLanguages != "" || c.TgtLanguages != "" }
+
+// Affixes are the tokens that name the languages of a pair: before and after the text of its
+// source, as in SourceLayout.Around, and at the begin of its target.
+type Affixes struct{ Before, After, Begin []int32 }
+
+// Affixes returns the tokens of a pair in two languages of c. The zero Language is that of a side
+// that no token selects.
+func (c Config) Affixes(from, to Language) (a Affixes) {
+	if c.TargetBegins {
+		a.Begin = to.IDs
+	}
+	a.Before, a.After = c.Source.Around(from.IDs, to.IDs)
+	return a
+}
+
+// TargetBegin returns the tokens of the language that a target begins with, none unless
+// c.TargetBegins.
+func (c Config) TargetBegin(tgt []int32) (begin []int32) {
+	if !c.TargetBegins {
+		return nil
+	}
+	for _, l := range c.TgtLanguages.List() {
+		if n := len(l.IDs); n > len(begin) && n <= len(tgt) && slices.Equal(l.IDs, tgt[:n]) {
+			begin = l.IDs
+		}
+	}
+	return begin
+}
 
 // CutLanguage splits a text that begins with >>code<<, as those of OPUS-MT do, into the code and
 // the rest without the spaces before it.

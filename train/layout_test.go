@@ -13,10 +13,13 @@ import (
 // sources fit in the smallest batches, and a stream gives the same weights as pairs in memory.
 func TestSourceLayouts(t *testing.T) {
 	ctx, p := context.Background(), pool(t, 2)
-	for _, layout := range []model.SourceLayout{model.EOSLast, model.NoMarks, model.BOSFirst, model.BOSAndEOS, model.ToText} {
+	for _, layout := range []model.SourceLayout{model.EOSLast, model.NoMarks, model.BOSFirst, model.BOSAndEOS, model.ToText, model.FromFirst, model.FromLast} {
 		c := smallConfig()
-		if c.Source = layout; layout == model.ToText {
+		switch c.Source = layout; layout {
+		case model.ToText:
 			c.TgtLanguages = "fra=4"
+		case model.FromFirst, model.FromLast:
+			c.SrcLanguages = "eng=5"
 		}
 		d, o := copyData(), smallOptions(9)
 		d.References, d.Detokenize = nil, nil
@@ -50,17 +53,49 @@ func TestSourceLayouts(t *testing.T) {
 		mustRun(t, ctx, streamed, p, d, o, nil)
 		wantSameWeights(t, layout.String(), streamed.Params.W, m.Params.W)
 	}
-	for _, c := range []func(*model.Config){
-		func(c *model.Config) { c.Source, c.SrcLanguages = model.FromFirst, "eng=5" },
-		func(c *model.Config) { c.TargetBegins, c.TgtLanguages = true, "fra=4" },
-	} {
-		config := smallConfig()
-		c(&config)
-		_, err := Run(ctx, newModel(t, config), p, copyData(), smallOptions(1), nil)
-		wantError(t, err, "source_marks")
-	}
 	c, o := smallConfig(), smallOptions(1)
 	c.Source, o.MaxLen, o.BatchTokens = model.BOSAndEOS, 63, 100
 	_, err := Run(ctx, newModel(t, c), p, copyData(), o, nil)
 	wantError(t, err, "max_len is 63, expected at most 62")
+}
+
+// A validation gives each translation the language that its reference begins with.
+func TestValidationBegins(t *testing.T) {
+	ctx, d := context.Background(), copyData()
+	c, o := smallConfig(), smallOptions(1)
+	c.TargetBegins, c.TgtLanguages, o.ValidEvery, o.LR = true, "deu=4 fra=4,5 spa=6", 1, 1e-6
+	valid := new(Pairs)
+	var begins [][]int32
+	for i := range d.Valid.Len() {
+		begin := [][]int32{{4, 5}, {6}, {4}}[i%3]
+		begins = append(begins, begin)
+		valid.Add(d.Valid.Src(i), append(begin[:len(begin):len(begin)], 7, 8))
+	}
+	d.Valid, d.References = valid, references(valid)
+	var samples []Sample
+	m := newModel(t, c)
+	for i := range m.Params.W { // so that translations depend on their begins
+		m.Params.W[i] *= 4
+	}
+	mustRun(t, ctx, m, nil, d, o, func(e Event) {
+		if e.Kind == Validated {
+			samples = e.Samples
+		}
+	})
+	found := map[string]bool{}
+	for _, s := range samples {
+		found[s.Reference+": "+s.Hypothesis] = true
+	}
+	for i, begin := range begins {
+		search := o.Search
+		search.Begins = &decode.Begins{Targets: [][]int32{begin}}
+		h, err := decode.New(decode.NewWeights(m, nil), nil).Translate(ctx, [][]int32{d.Valid.Src(i)}, search)
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(found, d.References[i]+": "+spell(h[0].Tokens))
+	}
+	if len(samples) != sampleCount || len(found) > 0 {
+		t.Errorf("%d samples, with %v, which no language gives", len(samples), found)
+	}
 }

@@ -13,6 +13,7 @@ import (
 
 // Data is the training and validation data of a run. Either Train or Stream is set.
 type Data struct {
+	// Pairs have the tokens of their languages, if the model has some: see model.Config.Affixes.
 	Train  *Pairs // training pairs in memory
 	Stream Stream // training pairs that are read in windows
 
@@ -172,8 +173,6 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	switch {
 	case len(t.Params.W) == 0 || len(t.Params.G) != len(t.Params.W):
 		return nil, errors.New("train: the model's weights and gradients are not allocated")
-	case t.Config.OnlyTranslates():
-		return nil, &model.FieldError{Field: "source_marks", Found: t.Config.Source.String(), Expected: "no language of the source, nor targets that begin with one, to train"}
 	case o.MaxLen > t.Config.MaxSource():
 		return nil, fmt.Errorf("train: max_len is %d, expected at most %d, the model's limit without BOS and EOS", o.MaxLen, t.Config.MaxSource())
 	case d.Train == nil && d.Stream == nil:

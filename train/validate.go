@@ -79,6 +79,7 @@ type validator struct {
 	pool        *mat.Pool
 	search      decode.Options
 	srcs        [][]int32 // by length, so that similar lengths are translated together
+	begins      [][]int32 // of the targets of srcs, see decode.Begins; nil without
 	blank       []bool    // srcs[i] has no word: its translation is empty
 	refs        []string  // refs[i] is the reference of srcs[i]
 	byLoss      bool
@@ -129,6 +130,9 @@ func newValidator(t *model.Transformer, pass *model.Pass, p *mat.Pool, d Data, o
 		v.srcs = append(v.srcs, src[:min(len(src), t.Config.MaxSource())])
 		v.blank = append(v.blank, len(src) == 0 || d.DetokenizeSource != nil && text.IsBlank(d.DetokenizeSource(src)))
 		v.refs = append(v.refs, d.References[i])
+		if t.Config.TargetBegins {
+			v.begins = append(v.begins, t.Config.TargetBegin(d.Valid.Tgt(i)))
+		}
 	}
 	v.divide(d.ValidParts, order)
 	count := min(sampleCount, len(v.srcs))
@@ -195,7 +199,11 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 	defer clear(v.gradients)
 	v.distinct = make(map[string]struct{}, len(v.srcs))
 	for lo := 0; lo < len(v.srcs); lo += batchSize {
-		hypotheses, err := v.decoder.Translate(ctx, v.srcs[lo:min(lo+batchSize, len(v.srcs))], v.search)
+		hi := min(lo+batchSize, len(v.srcs))
+		if v.begins != nil {
+			v.search.Begins = &decode.Begins{Targets: v.begins[lo:hi]}
+		}
+		hypotheses, err := v.decoder.Translate(ctx, v.srcs[lo:hi], v.search)
 		if err != nil { // ctx ended; the options are valid
 			return 0, false
 		}

@@ -98,7 +98,7 @@ func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) er
 			return err
 		}
 		src, tgt := t.tokenizers.Source.Encode(nil, close.source), t.tokenizers.Target.Encode(nil, close.target)
-		list, err := t.adapter.do(ctx, around.wrap(src), slices.Concat(around.begin, tgt), one)
+		list, err := t.adapter.do(ctx, around.wrap(src), slices.Concat(around.Begin, tgt), one)
 		if err != nil {
 			return err
 		}

@@ -59,11 +59,11 @@ func (t *Translator) FindAlignHeads(ctx context.Context, pairs []text.Pair) (Fou
 		if err != nil {
 			return FoundHeads{}, err
 		}
-		words, tgt := src[len(a.before):len(src)-len(a.after)], t.tokenizers.Target.Encode(nil, p.Target)
-		if n := min(t.MaxSource(), maxAlignedTokens) - len(a.begin); len(words) == 0 || len(tgt) == 0 || len(src) > n || len(tgt) > n {
+		words, tgt := src[len(a.Before):len(src)-len(a.After)], t.tokenizers.Target.Encode(nil, p.Target)
+		if n := min(t.MaxSource(), maxAlignedTokens) - len(a.Begin); len(words) == 0 || len(tgt) == 0 || len(src) > n || len(tgt) > n {
 			continue
 		}
-		srcs, tgts, around = append(srcs, src), append(tgts, slices.Concat(a.begin, tgt)), append(around, a)
+		srcs, tgts, around = append(srcs, src), append(tgts, slices.Concat(a.Begin, tgt)), append(around, a)
 		aligned = append(aligned, align.Pair{Source: words, Target: tgt})
 	}
 	s := headSearch{links: align.Pairs(aligned)}

@@ -50,7 +50,7 @@ const reliable = -0.5
 // first that are reliable, in the order of standInNames. After them come numbered ones without an
 // end.
 func (t *Translator) names(ctx context.Context, a *affixes) (standInOrders, error) {
-	key := fmt.Sprint(a.before, a.after, a.begin)
+	key := fmt.Sprint(a.Before, a.After, a.Begin)
 	t.namesMu.Lock()
 	defer t.namesMu.Unlock()
 	if orders, ok := t.namesOf[key]; ok {
@@ -60,7 +60,7 @@ func (t *Translator) names(ctx context.Context, a *affixes) (standInOrders, erro
 	for i, name := range standInNames {
 		next := standInNames[(i+7)%len(standInNames)]
 		for _, s := range []string{name + ".", name + " (" + next + ")"} {
-			srcs, tgts = append(srcs, a.wrap(t.tokenizers.Source.Encode(nil, s))), append(tgts, slices.Concat(a.begin, t.tokenizers.Target.Encode(nil, s)))
+			srcs, tgts = append(srcs, a.wrap(t.tokenizers.Source.Encode(nil, s))), append(tgts, slices.Concat(a.Begin, t.tokenizers.Target.Encode(nil, s)))
 		}
 	}
 	var logProbs [][]float64
@@ -75,7 +75,7 @@ func (t *Translator) names(ctx context.Context, a *affixes) (standInOrders, erro
 	for i, list := range logProbs {
 		name := standInNames[i/2]
 		n := len(t.tokenizers.Target.Encode(nil, name))
-		for _, x := range list[len(a.begin):][:n] {
+		for _, x := range list[len(a.Begin):][:n] {
 			scores[name] += x
 		}
 	}

@@ -8,36 +8,35 @@ import (
 	"tfm/text"
 )
 
-// affixes are the tokens that name the languages of a text: before and after it in the source, and
-// at the begin of the target.
-type affixes struct{ before, after, begin []int32 }
+// affixes are the tokens that name the languages of a text and its translation.
+type affixes struct{ model.Affixes }
 
 // wrap returns the source of a text's ids.
 func (a *affixes) wrap(ids []int32) []int32 {
-	if len(a.before)+len(a.after) == 0 {
+	if len(a.Before)+len(a.After) == 0 {
 		return ids
 	}
-	src := make([]int32, 0, len(a.before)+len(ids)+len(a.after))
-	return append(append(append(src, a.before...), ids...), a.after...)
+	src := make([]int32, 0, len(a.Before)+len(ids)+len(a.After))
+	return append(append(append(src, a.Before...), ids...), a.After...)
 }
 
 // length returns the number of tokens that wrap adds.
-func (a *affixes) length() int { return len(a.before) + len(a.after) }
+func (a *affixes) length() int { return len(a.Before) + len(a.After) }
 
 // textWeights turns a row of attention to a source into that to its text and then, as one element,
 // to all else. It changes row.
 func (a *affixes) textWeights(row []float32) []float32 {
-	end := len(row) - 1 - len(a.after)
+	end := len(row) - 1 - len(a.After)
 	rest := row[end:]
 	sum := rest[len(rest)-1]
 	for _, w := range rest[:len(rest)-1] {
 		sum += w
 	}
-	for _, w := range row[:len(a.before)] {
+	for _, w := range row[:len(a.Before)] {
 		sum += w
 	}
 	row[end] = sum
-	return row[len(a.before) : end+1]
+	return row[len(a.Before) : end+1]
 }
 
 // textMatrix returns a copy of the attention of a target to a source with the rows of the target's
@@ -45,11 +44,11 @@ func (a *affixes) textWeights(row []float32) []float32 {
 func (a *affixes) textMatrix(w mat.Matrix) mat.Matrix {
 	var data []float32
 	row := make([]float32, w.Cols)
-	for i := len(a.begin); i < w.Rows; i++ {
+	for i := len(a.Begin); i < w.Rows; i++ {
 		copy(row, w.Row(i))
 		data = append(data, a.textWeights(row)...)
 	}
-	return mat.Of(data, w.Rows-len(a.begin), w.Cols-a.length())
+	return mat.Of(data, w.Rows-len(a.Begin), w.Cols-a.length())
 }
 
 // textCode returns the code >>id<< that s begins with, of a language that the model may lack, and
@@ -84,10 +83,7 @@ func (t *Translator) affixes(known affixesByCodes, from, to string) (a affixes, 
 	if err != nil {
 		return a, err
 	}
-	if t.config.TargetBegins {
-		a.begin = tgt.IDs
-	}
-	a.before, a.after = t.config.Source.Around(src.IDs, tgt.IDs)
+	a.Affixes = t.config.Affixes(src, tgt)
 	known[[2]string{from, to}] = a
 	return a, nil
 }
@@ -113,16 +109,8 @@ func chooseLanguage(field string, l model.Languages, want, known string) (model.
 			return found, nil
 		}
 	}
-	if want == "" {
-		return model.Language{}, &model.FieldError{Field: field, Found: missing{}, Expected: l.Expected("")}
-	}
 	return l.Find(field, want)
 }
-
-// missing is the Found of an error.
-type missing struct{}
-
-func (missing) String() string { return "missing" }
 
 // CheckLanguages returns the error of a Request for s with From and To: a *model.FieldError for
 // from or to if it is missing, or if the model has no such language or several.

@@ -57,11 +57,11 @@ func (t *Translator) ScorePairs(ctx context.Context, pairs []text.Pair) ([]PairS
 		switch limit := t.MaxSource(); {
 		case len(src) > limit:
 			scores[i].Err = fmt.Errorf("source of %d tokens, expected up to %d", len(src), limit)
-		case len(a.begin)+len(tgt) > limit:
-			scores[i].Err = fmt.Errorf("target of %d tokens, expected up to %d", len(tgt), limit-len(a.begin))
+		case len(a.Begin)+len(tgt) > limit:
+			scores[i].Err = fmt.Errorf("target of %d tokens, expected up to %d", len(tgt), limit-len(a.Begin))
 		default:
 			scores[i].Tokens = tokens(tgt, ranges)
-			srcs, tgts, scored = append(srcs, src), append(tgts, slices.Concat(a.begin, tgt)), append(scored, i)
+			srcs, tgts, scored = append(srcs, src), append(tgts, slices.Concat(a.Begin, tgt)), append(scored, i)
 		}
 	}
 	var logProbs [][]float64

@@ -329,7 +329,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	if t.config.TargetBegins {
 		begins := new(decode.Begins)
 		for i := range around {
-			begins.Targets = append(begins.Targets, around[i].begin)
+			begins.Targets = append(begins.Targets, around[i].Begin)
 		}
 		r.Decode.Begins = begins
 	}
@@ -452,7 +452,7 @@ func (t *Translator) attend(ctx context.Context, srcs [][]int32, around []affixe
 	for i, list := range lists {
 		for _, h := range list {
 			a := &around[i]
-			pairSrcs, pairTgts, of = append(pairSrcs, srcs[i]), append(pairTgts, slices.Concat(a.begin, h.Tokens)), append(of, a)
+			pairSrcs, pairTgts, of = append(pairSrcs, srcs[i]), append(pairTgts, slices.Concat(a.Begin, h.Tokens)), append(of, a)
 		}
 	}
 	var attention [][][]float32
@@ -461,7 +461,7 @@ func (t *Translator) attend(ctx context.Context, srcs [][]int32, around []affixe
 		return err
 	})
 	for k := range attention {
-		attention[k] = attention[k][len(of[k].begin):]
+		attention[k] = attention[k][len(of[k].Begin):]
 		for i, row := range attention[k] {
 			attention[k][i] = of[k].textWeights(row)
 		}

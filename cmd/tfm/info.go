@@ -254,11 +254,7 @@ func (h *header) layers(c model.Config) {
 	h.row("decoder", map[model.Autoreg]string{model.SSRU: "SSRU in the place of self-attention"}[c.Autoreg])
 	h.row("norm", normInfo(c))
 	h.row("positions", positions)
-	source := c.Source.Description()
-	if c.OnlyTranslates() {
-		source = cmp.Or(source, c.Source.String()) + ", which can translate but not train"
-	}
-	h.row("source", unlessZero("%s", source))
+	h.row("source", unlessZero("%s", c.Source.Description()))
 	h.row("target", map[bool]string{true: "its language first"}[c.TargetBegins])
 	h.row("embeddings", fmt.Sprintf("%s, tied: %s, %s", scale, c.Tie, output))
 }

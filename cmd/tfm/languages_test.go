@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -30,13 +32,6 @@ func TestTranslateBetweenLanguages(t *testing.T) {
 	translate := func(args ...string) (code int, stdout, stderr string) {
 		return runHere(t, ctx, append([]string{"translate", "-beam", "1", "-model", model}, args...)...)
 	}
-	if _, stdout, _ := runHere(t, ctx, "info", model); !strings.Contains(stdout, "can translate but not train") {
-		t.Errorf("info: %s", stdout)
-	}
-	code, _, stderr = runHere(t, ctx, "train", "-init", model, "-tag", "-src", "../../model/README.md", "-tgt", "../../model/README.md", "-o", filepath.Join(dir, "m"))
-	if code != 1 || !strings.Contains(stderr, "can translate but not train") {
-		t.Errorf("train -init: exit %d, %s", code, stderr)
-	}
 	code, _, stderr = runHere(t, ctx, "import", "-force", "-o", model, "-tgt-lang", "tlh", "../../model/convert/testdata/m2m-nllb")
 	if code != 2 || !strings.Contains(stderr, `-tgt-lang is "tlh", expected one of the 202 languages`) {
 		t.Errorf("exit %d, %s", code, stderr)
@@ -59,6 +54,64 @@ func TestTranslateBetweenLanguages(t *testing.T) {
 		code, stdout, stderr := translate(args...)
 		if code != 2 || stdout != "" || !strings.Contains(stderr, "expected one of the ") || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: exit %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+}
+
+// Models of many languages are trained further in the languages of -src-lang and -tgt-lang, or of
+// -tag, which the new model translates without -from and -to. It keeps the others.
+func TestTrainManyLanguages(t *testing.T) {
+	words := [][3]string{{"buna", "ga", "ki"}, {"deni", "bure", "roda"}, {"kali", "mo", "tesu"}, {"nopo", "lira", "gude"}}
+	for _, folder := range []string{"m2m-nllb", "m2m-100"} {
+		dir, ctx := t.TempDir(), context.Background()
+		path := func(name string) string { return filepath.Join(dir, name) }
+		var plain, tagged, in, french, german strings.Builder
+		for range 12 {
+			for _, w := range words {
+				fmt.Fprintf(&plain, "%s\t%s\n", w[0], w[1])
+				fmt.Fprintf(&tagged, ">>fr<< %s\t%s\n>>de<< %[1]s\t%[3]s\n", w[0], w[1], w[2])
+			}
+		}
+		for _, w := range words {
+			fmt.Fprintln(&in, w[0])
+			fmt.Fprintln(&french, w[1])
+			fmt.Fprintln(&german, w[2])
+		}
+		for name, text := range map[string]string{"plain.tsv": plain.String(), "tagged.tsv": tagged.String(), "in": in.String()} {
+			if err := os.WriteFile(path(name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ok := func(args ...string) string {
+			code, stdout, stderr := runHere(t, ctx, args...)
+			if code != 0 {
+				t.Fatalf("%v: exit %d, %s", args, code, stderr)
+			}
+			return stdout
+		}
+		ok("import", "-o", path("m"), "../../model/convert/testdata/"+folder)
+		train := []string{"train", "-init", path("m"), "-o", path("new"), "-force", "-steps", "400", "-valid-every", "400", "-lr", "0.01", "-dropout", "0", "-set", "attention-dropout=0", "-label-smoothing", "0"}
+		with := func(pairs string, more ...string) []string {
+			return append(slices.Concat(train, []string{"-tsv", path(pairs), "-valid-tsv", path(pairs)}), more...)
+		}
+		check := func(name, got, want string) {
+			if got != want {
+				t.Errorf("%s %s: %q, want %q", folder, name, got, want)
+			}
+		}
+		for _, trim := range []string{"-trim=false", "-trim"} {
+			ok(with("plain.tsv", "-src-lang", "en", "-tgt-lang", "fr", trim)...)
+			check(trim, ok("translate", "-model", path("new"), path("in")), french.String())
+			ok("translate", "-model", path("new"), "-from", "de", "-to", "es", path("in"))
+			ok(with("tagged.tsv", "-src-lang", "en", "-tag", trim)...)
+			for to, want := range map[string]string{"fr": french.String(), "de": german.String()} {
+				check(trim+" -to "+to, ok("translate", "-model", path("new"), "-to", to, path("in")), want)
+			}
+		}
+		for args, want := range map[string]string{"-tgt-lang fr": "-src-lang is missing, expected one of the", "-src-lang en": "-tgt-lang is missing", "-src-lang en -tgt-lang tlh": `-tgt-lang is "tlh"`} {
+			if code, _, stderr := runHere(t, ctx, with("plain.tsv", strings.Fields(args)...)...); code != 2 || !strings.Contains(stderr, want) {
+				t.Errorf("%s %s: exit %d, %s, want %s", folder, args, code, stderr, want)
+			}
 		}
 	}
 }

@@ -116,8 +116,8 @@ func (t *trainer) inspect(ctx context.Context) (err error) {
 	c := &t.job.Corpus
 	c.Train, c.Tokenizers = t.corpus(), t.tokenizers
 	c.Trim = t.Trim && !t.Resume
-	if c.Tagged, c.Languages = t.Tagged, t.Config.TgtLanguages; c.Languages != "" && t.Vocab != "" && t.Options.Init != "" && !t.Resume {
-		return fmt.Errorf("-vocab: %s is a model of several target languages, whose tokens are of its own vocabulary", t.Options.Init)
+	if c.Tagged, c.Model = t.Tagged, t.Config; t.Config.HasLanguages() && t.Vocab != "" && t.Options.Init != "" && !t.Resume {
+		return fmt.Errorf("-vocab: %s is a model of several languages, whose tokens are of its own vocabulary", t.Options.Init)
 	}
 	if c.Train == nil || t.Dump && t.Resume {
 		return nil
@@ -273,9 +273,6 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 	if err != nil {
 		return nil, nil, fmt.Errorf("-init: %w", err)
 	}
-	if file.Model.Config.OnlyTranslates() {
-		return nil, nil, fmt.Errorf("-init: %s can translate but not train, because its sources have a token of their language, or its targets begin with one", path)
-	}
 	own, err := tokenizers.Of(path, file.Tokenizers, file.Model.Config)
 	if err != nil {
 		return nil, nil, err
@@ -390,13 +387,16 @@ func (t *trainer) finish(ctx context.Context, r training.Result, err error) erro
 	case errors.Is(err, train.ErrOtherPairs), errors.Is(err, train.ErrOtherValidation):
 		return fmt.Errorf("%w: %s", err, t.otherFiles())
 	default:
+		if _, ok := err.(*model.FieldError); ok { // of a language
+			return settings.Error(err)
+		}
 		return err
 	}
 	if err := r.Save(t.Out); err != nil {
 		return fmt.Errorf("%w; the weights are saved in %s: free some space, then run %s", err, t.Options.Dir, t.resumeCommand())
 	}
 	to := ""
-	if t.job.Config.TgtLanguages != "" {
+	if t.Tagged {
 		to = " -to LANGUAGE"
 	}
 	t.progress.Line("translate with:   %s translate -model %s%s", cli.ShellWord(os.Args[0]), cli.ShellWord(t.Out), to)

@@ -273,7 +273,7 @@ func (r *m2mReader) read(v *vocabulary) (model.File, error) {
 		return model.File{}, err
 	}
 	c.Norm, c.FinalNorm, c.Positions, c.FirstPosition, c.Tie = model.PreNorm, model.FinalNormAuto, model.TimingSignal, 2, model.TieAll
-	c.OutputBias = slices.ContainsFunc(a.tgt.excluded(), func(id int32) bool { return id > model.BOS })
+	c.OutputBias = true // excludes BOS, whose row is that of EOS
 	list := a.src.languages(v, m2mCode)
 	c.Source, c.SrcLanguages, c.TargetBegins = model.FromFirst, model.FormatLanguages(list), true
 	if c.TgtLanguages = c.SrcLanguages; r.legacy {

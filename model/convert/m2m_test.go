@@ -67,6 +67,9 @@ func TestM2M(t *testing.T) {
 			c, v := f.Model.Config, tokenizersOf(t, f)
 			w := decode.NewWeights(f.Model, nil)
 			d := decode.New(w, nil)
+			if b := f.Model.Output.Bias.W; !math.IsInf(float64(b[model.BOS]), -1) || b[model.EOS] != 0 {
+				t.Errorf("biases %v of BOS and %v of EOS, which have one row, want -Inf and 0", b[model.BOS], b[model.EOS])
+			}
 			worst, worstScore, compared := 0.0, 0.0, 0
 			for _, x := range cases {
 				from, err := c.SrcLanguages.Find("from", x.From)

@@ -33,8 +33,8 @@ func TestTagged(t *testing.T) {
 	defer c.Close()
 	source := c.Vocab.Source
 	want := model.FormatLanguages([]model.Language{{Code: "deu", IDs: source.Encode(nil, ">>deu<<")}, {Code: "fra", IDs: source.Encode(nil, ">>fra<<")}})
-	if c.Languages != want {
-		t.Errorf("languages %q, want %q", c.Languages, want)
+	if c.TgtLanguages != want {
+		t.Errorf("languages %q, want %q", c.TgtLanguages, want)
 	}
 	for i, code := range []string{">>fra<<", ">>deu<<"} {
 		if got, want := c.Train.Src(i), slices.Concat(source.Encode(nil, code), source.Encode(nil, "a dog")); !slices.Equal(got, want) {
@@ -55,12 +55,12 @@ func TestTagged(t *testing.T) {
 	if !slices.Equal(window.Src(1), c.Train.Src(1)) {
 		t.Errorf("source %v in a stream, want %v", window.Src(1), c.Train.Src(1))
 	}
-	options.Languages = "fra=5"
+	options.Model = model.Config{Source: model.ToFirst, TgtLanguages: "fra=5"}
 	if _, err := Read(context.Background(), options, o); err == nil || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "deu") {
 		t.Errorf("error %v, want one of deu in line 2", err)
 	}
 	write(lines + "a dog\tun chien\n")
-	options.Languages = ""
+	options.Model = model.Config{}
 	if _, err := Read(context.Background(), options, o); err == nil || !strings.Contains(err.Error(), "line 41") {
 		t.Errorf("error %v, want one of line 41", err)
 	}

@@ -20,10 +20,14 @@ type Options struct {
 	Train *Text // training pairs
 	Valid *Text // validation pairs; nil holds out some of Train: see MaxHeldOut
 
+	// Model is the Config of a model to train further, else zero. Only its tokens of languages
+	// are used. If it has some, SrcLang and TgtLang are codes of the languages of the pairs.
+	Model            model.Config
+	SrcLang, TgtLang string
+
 	// Tagged says that every source begins with >>id<<, the language of its target, see
-	// model.CutLanguage. Languages are those of a model to train further; "" finds them.
-	Tagged    bool
-	Languages model.Languages
+	// model.CutLanguage. Without tokens of languages in Model each is split into pieces.
+	Tagged bool
 
 	Tokenizers *vocab.Tokenizers // nil learns them from Train
 	VocabSize  int               // pieces of each tokenizer to learn
@@ -61,7 +65,9 @@ type Corpus struct {
 	// sample of the words. It is 0 for given tokenizers.
 	WordThreshold int64
 
-	Languages model.Languages // of the targets; "" unless Options.Tagged
+	// The languages of model.Config: those of Options.Model, renumbered if its tokenizers were
+	// trimmed, or of Options.Tagged; "" for pairs without.
+	SrcLanguages, TgtLanguages model.Languages
 
 	TrainPairs  int // training pairs
 	ValidPairs  int // validation pairs, held out or of Options.Valid; 0 without validation
@@ -127,22 +133,21 @@ type reader struct {
 	options train.Options
 	out     *Corpus
 
-	src, tgt []int32
+	encoders [2]encoder
+	ids      [2][]int32 // of a pair
 }
 
 func (r *reader) read(ctx context.Context) error {
 	if err := r.learn(); err != nil {
 		return err
 	}
-	if r.out.Languages = r.Languages; r.codes != nil && r.Languages == "" {
-		var err error
-		if r.out.Languages, err = r.codes.tokenize(r.out.Vocab.Source); err != nil {
-			return err
-		}
-	}
 	runtime.GC() // frees the word counts before the encoded pairs are allocated
 	c := r.out
 	var err error
+	r.encoders = [2]encoder{c.Vocab.Source.Encode, c.Vocab.Target.Encode}
+	if c.SrcLanguages, c.TgtLanguages, err = r.languages(c.Vocab); err != nil {
+		return err
+	}
 	if c.Tokenizers, err = c.Vocab.Marshal(); err != nil {
 		return err
 	}
@@ -244,7 +249,7 @@ func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 	case !files && o.BPEDropout > 0:
 		return errors.New("corpus: found training pairs in memory, expected files: BPE-dropout reads them in every epoch")
 	case files && (r.Train.stages != nil || o.BPEDropout > 0 || o.ShuffleWindow > 0 && pairs > o.ShuffleWindow):
-		s, err := newStream(r.Train, c.Vocab, r.codes, heldOut, o)
+		s, err := newStream(r.Train, c.Vocab, r.affixes, heldOut, o)
 		if err != nil {
 			return err
 		}
@@ -271,10 +276,8 @@ func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 
 // add encodes p and appends it to dst.
 func (r *reader) add(dst *train.Pairs, p text.Pair) {
-	src, source := r.codes.cut(r.src[:0], p.Source)
-	r.src = r.out.Vocab.Source.Encode(src, source)
-	r.tgt = r.out.Vocab.Target.Encode(r.tgt[:0], p.Target)
-	dst.Add(r.src, r.tgt)
+	r.affixes.encode(&r.ids, p.Source, p.Target, r.encoders)
+	dst.Add(r.ids[0], r.ids[1])
 }
 
 // addValid adds p to the validation pairs. The error is always nil.

@@ -18,8 +18,8 @@ import (
 type stream struct {
 	sources  []*source
 	schedule *schedule
-	vocab    vocab.Tokenizers
-	codes    targetCodes
+	encoders [2]encoder
+	affixes  affixes
 	heldOut  map[int]bool // pairs that are held out, by their index in the corpus
 	pairs    int          // of all sources, and so of an epoch; held-out pairs included
 	windows  int
@@ -33,12 +33,13 @@ type stream struct {
 
 // newStream returns the stream of a text that has been read. Its windows have about equal sizes of
 // at most o.ShuffleWindow pairs; 0 is one window.
-func newStream(t *Text, tokenizers vocab.Tokenizers, c targetCodes, heldOut map[int]bool, o train.Options) (*stream, error) {
-	s := &stream{vocab: tokenizers, codes: c, heldOut: heldOut, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
-	for _, t := range []text.Tokenizer{tokenizers.Source, tokenizers.Target} {
+func newStream(t *Text, tokenizers vocab.Tokenizers, a affixes, heldOut map[int]bool, o train.Options) (*stream, error) {
+	s := &stream{affixes: a, heldOut: heldOut, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
+	for i, t := range []text.Tokenizer{tokenizers.Source, tokenizers.Target} {
 		if _, ok := t.(text.Sampler); !ok && s.dropout > 0 {
 			return nil, fmt.Errorf("corpus: BPE-dropout is %v, expected 0 with a %T, which does not support it", s.dropout, t)
 		}
+		s.encoders[i] = s.encoder(t)
 	}
 	heldOutOf, first := make([]int, len(t.parts)), 0
 	for i, of := range t.parts {
@@ -177,7 +178,7 @@ func (r *sourceReader) modify(p text.Pair, modifiers []augment.Modifier) {
 
 // cutTag returns the language that a source sentence of the files begins with, and the rest.
 func (r *sourceReader) cutTag(source string) (tag, rest string) {
-	if r.codes == nil || r.source.Tag != "" {
+	if !r.affixes.tagged() || r.source.Tag != "" {
 		return "", source
 	}
 	_, rest, _ = model.CutLanguage(source)
@@ -187,18 +188,18 @@ func (r *sourceReader) cutTag(source string) (tag, rest string) {
 // add appends the ids of a pair to dst.
 func (r *sourceReader) add(src, tgt string) {
 	s := r.stream
-	ids, src := s.codes.cut(s.ids[0][:0], src)
-	s.ids[0] = s.encode(ids, s.vocab.Source, src)
-	s.ids[1] = s.encode(s.ids[1][:0], s.vocab.Target, tgt)
+	s.affixes.encode(&s.ids, src, tgt, s.encoders)
 	r.dst.Add(s.ids[0], s.ids[1])
 }
 
-// encode appends the ids of a sentence, with BPE-dropout if the stream has it.
-func (s *stream) encode(dst []int32, t text.Tokenizer, sentence string) []int32 {
+// encoder returns the encoder of t, with BPE-dropout if the stream has it.
+func (s *stream) encoder(t text.Tokenizer) encoder {
 	if s.dropout == 0 {
-		return t.Encode(dst, sentence)
+		return t.Encode
 	}
-	return t.(text.Sampler).EncodeSample(dst, sentence, s.dropout, &s.random)
+	return func(ids []int32, sentence string) []int32 {
+		return t.(text.Sampler).EncodeSample(ids, sentence, s.dropout, &s.random)
+	}
 }
 
 // close closes the files.

@@ -66,7 +66,7 @@ func read(t *testing.T, path string) string {
 }
 
 // streamOf returns a stream of the toy corpus.
-func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream, text.Files) {
+func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream, text.Files, vocab.Tokenizers) {
 	t.Helper()
 	source := Files(toyFiles(t, gzipped))
 	var trainer vocab.Trainer
@@ -89,7 +89,7 @@ func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream,
 		t.Fatal(err)
 	}
 	t.Cleanup(s.close)
-	return s, source.parts[0].Files
+	return s, source.parts[0].Files, tokens
 }
 
 func window(t *testing.T, s *stream, epoch, w int) *train.Pairs {
@@ -118,7 +118,7 @@ func samePairs(p, q *train.Pairs) bool {
 func TestStream(t *testing.T) {
 	src, tgt := toyFiles(t, false)
 	for _, gzipped := range []bool{false, true} {
-		s, _ := streamOf(t, 200, 0, gzipped)
+		s, _, v := streamOf(t, 200, 0, gzipped)
 		if s.Windows() != 8 || s.pairs != 1487 {
 			t.Fatalf("%d windows of a corpus of %d pairs, want 8 of 1,487", s.Windows(), s.pairs)
 		}
@@ -140,7 +140,7 @@ func TestStream(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !s.heldOut[i] {
-				want.Add(s.vocab.Source.Encode(nil, p.Source), s.vocab.Target.Encode(nil, p.Target))
+				want.Add(v.Source.Encode(nil, p.Source), v.Target.Encode(nil, p.Target))
 			}
 			i++
 		}
@@ -158,8 +158,8 @@ func TestStream(t *testing.T) {
 // With BPE-dropout the ids differ between epochs and do not depend on the order of reading. They
 // decode to the text of the corpus.
 func TestStreamDropout(t *testing.T) {
-	s, _ := streamOf(t, 400, 0.2, false)
-	plain, _ := streamOf(t, 400, 0, false)
+	s, _, v := streamOf(t, 400, 0.2, false)
+	plain, _, _ := streamOf(t, 400, 0, false)
 	first := window(t, s, 0, 0)
 	second := window(t, s, 0, 1)
 	later := window(t, s, 3, 1)
@@ -171,12 +171,12 @@ func TestStreamDropout(t *testing.T) {
 		t.Error("the ids are equal with and without BPE-dropout")
 	} else {
 		for i := range p.Len() {
-			if s.vocab.Source.Decode(second.Src(i)) != s.vocab.Source.Decode(p.Src(i)) || s.vocab.Target.Decode(second.Tgt(i)) != s.vocab.Target.Decode(p.Tgt(i)) {
+			if v.Source.Decode(second.Src(i)) != v.Source.Decode(p.Src(i)) || v.Target.Decode(second.Tgt(i)) != v.Target.Decode(p.Tgt(i)) {
 				t.Fatalf("the text of pair %d differs with BPE-dropout", i)
 			}
 		}
 	}
-	again, _ := streamOf(t, 400, 0.2, true)
+	again, _, _ := streamOf(t, 400, 0.2, true)
 	if !samePairs(window(t, again, 0, 0), first) || !samePairs(window(t, again, 3, 1), later) || !samePairs(window(t, again, 0, 1), second) {
 		t.Error("the ids depend on the order of reading")
 	}
@@ -210,7 +210,7 @@ func TestStreamDetectsChanges(t *testing.T) {
 			return os.WriteFile(f.Source, []byte(strings.Replace(src, "\n", "\xff\n", 1)), 0o666)
 		}, func(f text.Files) string { return f.Source + ":1: invalid UTF-8" }},
 	} {
-		s, f := streamOf(t, 2000, 0, false)
+		s, f, _ := streamOf(t, 2000, 0, false)
 		src, tgt := read(t, f.Source), read(t, f.Target)
 		window(t, s, 0, 0)
 		if err := c.change(f, src, tgt); err != nil {
@@ -224,7 +224,7 @@ func TestStreamDetectsChanges(t *testing.T) {
 }
 
 func TestStreamWithCancelledContext(t *testing.T) {
-	s, _ := streamOf(t, 200, 0, false)
+	s, _, _ := streamOf(t, 200, 0, false)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(fmt.Errorf("ctrl-c"))
 	if err := s.Read(ctx, new(train.Pairs), 0, 0); err == nil || err.Error() != "ctrl-c" {

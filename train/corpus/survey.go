@@ -10,8 +10,8 @@ import (
 )
 
 // Survey is a corpus that has been read once, by Inspect: the facts that it found, and the word
-// counts from which Read learns the tokenizers. VocabSize, Joint and Tokenizers can be set between
-// Inspect and Read.
+// counts from which Read learns the tokenizers. VocabSize, Joint, Tokenizers, SrcLang and TgtLang
+// can be set between Inspect and Read.
 type Survey struct {
 	Options
 	Facts // of the training pairs, held-out pairs included
@@ -19,8 +19,8 @@ type Survey struct {
 	// Validation is nil without Options.Valid.
 	Validation *Validation
 
-	sum     uint64               // hash of the training pairs, in order
-	codes   targetCodes          // of Options.Tagged
+	sum     uint64 // hash of the training pairs, in order
+	affixes affixes
 	words   *vocab.Trainer       // nil for given tokenizers and after Read
 	heldOut *clean.ValidationSet // nil with Options.Valid
 	chosen  bool                 // whether heldOut has its pairs
@@ -43,14 +43,14 @@ type Validation struct {
 func Inspect(ctx context.Context, c Options) (*Survey, error) {
 	s := &Survey{Options: c}
 	if c.Tagged {
-		s.codes = targetCodes{}
+		s.affixes = affixes{}
 	}
 	var training, valid factsCounter
 	overlap := newOverlap()
 	if c.Valid != nil {
 		err := text.Each(ctx, c.Valid.pairs, func(p text.Pair) error {
 			overlap.addValid(valid.add(p))
-			return s.codes.add(c.Valid, p, c.Languages)
+			return s.addLanguage(c.Valid, p)
 		})
 		if err != nil {
 			return nil, err
@@ -74,14 +74,14 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 			s.words.Add(p)
 		}
 		if used != nil {
-			_, source := s.codes.cut(nil, p.Source)
+			_, source := s.affixes.of(p.Source)
 			used.add(source, p.Target)
 		}
 		if s.heldOut != nil {
 			s.heldOut.Draw(p, c.Train.part())
 		}
 		s.progress(Reading, training.Pairs)
-		return s.codes.add(c.Train, p, c.Languages)
+		return s.addLanguage(c.Train, p)
 	})
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (s *Survey) Learn(ctx context.Context, size int, joint bool) (learned vocab
 	i, before, after := 0, 0, 0
 	var ids []int32
 	count := func(t vocab.Tokenizers, p text.Pair) int {
-		_, source := s.codes.cut(nil, p.Source)
+		_, source := s.affixes.of(p.Source)
 		ids = t.Target.Encode(t.Source.Encode(ids[:0], source), p.Target)
 		return len(ids)
 	}

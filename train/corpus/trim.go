@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"tfm/model"
+	"tfm/text"
 	"tfm/text/vocab"
 )
 
@@ -37,30 +38,46 @@ func mark(used []bool, ids []int32) {
 // trim replaces the tokenizers by ones without the pieces that the training pairs do not use, and
 // renumbers the tokens of languages, which stay.
 func (s *Survey) trim(u *usage) error {
-	list := s.Languages.List()
-	for _, l := range list {
-		mark(u.sources, l.IDs)
+	c := &s.Model
+	targets, of := u.sources, func(t vocab.Tokenizers) text.Tokenizer { return t.Source }
+	if c.TargetBegins {
+		targets, of = u.targets, func(t vocab.Tokenizers) text.Tokenizer { return t.Target }
 	}
+	markLanguages(u.sources, c.SrcLanguages)
+	markLanguages(targets, c.TgtLanguages)
 	trimmed, err := u.trimmed()
-	if err != nil || len(list) == 0 {
-		s.Tokenizers = &trimmed
-		return err
+	if err == nil {
+		c.SrcLanguages, err = renumber(c.SrcLanguages, trimmed.Source, s.Tokenizers.Source)
 	}
-	remap, err := vocab.Remap(trimmed.Source, s.Tokenizers.Source)
+	if err == nil {
+		c.TgtLanguages, err = renumber(c.TgtLanguages, of(trimmed), of(*s.Tokenizers))
+	}
+	s.Tokenizers = &trimmed
+	return err
+}
+
+func markLanguages(used []bool, l model.Languages) {
+	for _, x := range l.List() {
+		mark(used, x.IDs)
+	}
+}
+
+// renumber returns languages, whose tokens are of the tokenizer from, with those of to.
+func renumber(l model.Languages, to, from text.Tokenizer) (model.Languages, error) {
+	if l == "" {
+		return "", nil
+	}
+	remap, err := vocab.Remap(to, from)
 	if err != nil {
-		return err
+		return "", err
 	}
-	ids := vocab.Renumber(remap)
-	for _, l := range list {
-		for i, id := range l.IDs {
-			l.IDs[i] = ids[id]
-		}
-		if _, ok := s.codes[l.Code]; ok {
-			s.codes[l.Code] = l.IDs
+	ids, list := vocab.Renumber(remap), l.List()
+	for _, x := range list {
+		for i, id := range x.IDs {
+			x.IDs[i] = ids[id]
 		}
 	}
-	s.Languages, s.Tokenizers = model.FormatLanguages(list), &trimmed
-	return nil
+	return model.FormatLanguages(list), nil
 }
 
 // trimmed returns the tokenizers without pieces that are not used.

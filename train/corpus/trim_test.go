@@ -41,7 +41,7 @@ func TestTrim(t *testing.T) {
 		read := func(trim bool) *Corpus {
 			o := train.DefaultOptions()
 			o.ValidEvery = 0
-			c, err := Read(context.Background(), Options{Train: TSV(path), Tokenizers: &full, Tagged: true, Languages: model.FormatLanguages(languages), Trim: trim}, o)
+			c, err := Read(context.Background(), Options{Train: TSV(path), Tokenizers: &full, Tagged: true, Model: model.Config{Source: model.ToFirst, TgtLanguages: model.FormatLanguages(languages)}, Trim: trim}, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestTrim(t *testing.T) {
 				t.Fatalf("joint %v: target %d is %q, want %q", joint, i, got, want)
 			}
 		}
-		for i, l := range c.Languages.List() {
+		for i, l := range c.TgtLanguages.List() {
 			if got, want := pieces(c.Vocab.Source, l.IDs), pieces(full.Source, languages[i].IDs); l.Code != languages[i].Code || !slices.Equal(got, want) {
 				t.Errorf("joint %v: language %s has the tokens %q, want %q", joint, l.Code, got, want)
 			}

@@ -140,8 +140,8 @@ func (r *Run) LearnsVocabulary(can bool) (bool, error) {
 	if r.Options.Init == "" || r.Resume {
 		return false, nil
 	}
-	kept := r.Vocab != "" || r.Trim || r.Config.TgtLanguages != "" || !can
-	return !kept && (r.VocabSize > 0 || !r.sizeGiven()), cli.UsageIf(kept && r.sizeGiven() && r.VocabSize > 0, "-vocab-size %d needs -init with a model of one target language and tokenizers of tfm, without -vocab and -trim", r.VocabSize)
+	kept := r.Vocab != "" || r.Trim || r.Config.HasLanguages() || !can
+	return !kept && (r.VocabSize > 0 || !r.sizeGiven()), cli.UsageIf(kept && r.sizeGiven() && r.VocabSize > 0, "-vocab-size %d needs -init with a model of one pair of languages and tokenizers of tfm, without -vocab and -trim", r.VocabSize)
 }
 
 // sizeGiven reports whether the size of new tokenizers is given, beside -init or closer to the
@@ -166,11 +166,12 @@ func (r *Run) NewVocabulary(more float64) bool {
 	return more > minNewVocabulary
 }
 
-// languagesOf sets the languages of the targets to those of a model, whose pairs are tagged too.
+// languagesOf sets the languages to those of a model. The pairs of one whose sources name the
+// language of the target are tagged too.
 func (r *Run) languagesOf(t *Trained) {
-	if r.Config.Source, r.Config.TgtLanguages = t.Config.Source, t.Config.TgtLanguages; r.Config.TgtLanguages != "" {
-		r.Tagged = true
-	}
+	c := &r.Config
+	c.Source, c.SrcLanguages, c.TgtLanguages, c.TargetBegins = t.Config.Source, t.Config.SrcLanguages, t.Config.TgtLanguages, t.Config.TargetBegins
+	r.Tagged = r.Tagged || c.TgtLanguages != "" && !c.TargetBegins
 }
 
 // regularizeLike sets dropout and label smoothing to those of the training of a model. An imported

@@ -114,17 +114,12 @@ func (j *Job) Prepare(ctx context.Context) (r *Ready, err error) {
 			c.Close()
 		}
 	}()
-	if c.Languages == "" {
-		j.detectLanguages()
-	}
 	c.SrcLang, c.TgtLang = j.SrcLang, j.TgtLang
 	j.Config.SrcVocab, j.Config.TgtVocab = c.Vocab.Source.Size(), c.Vocab.Target.Size()
-	if c.Languages != "" {
-		j.Config.TgtLanguages = c.Languages
-		if j.Config.Source != model.ToText {
-			j.Config.Source = model.ToFirst
-		}
+	if j.Corpus.Tagged && !j.Config.HasLanguages() {
+		j.Config.Source = model.ToFirst
 	}
+	j.Config.SrcLanguages, j.Config.TgtLanguages = c.SrcLanguages, c.TgtLanguages
 	chosen := j.Options.Tokenize == score.Auto
 	if c.References != nil { // without validation a resumed run may choose
 		j.Options.Tokenize = j.Options.Tokenize.For(c.References)
@@ -211,6 +206,10 @@ func (j *Job) read(ctx context.Context) (*corpus.Corpus, error) {
 	}
 	s := j.Survey
 	s.VocabSize, s.Joint, s.Tokenizers = j.Corpus.VocabSize, j.Corpus.Joint, j.Corpus.Tokenizers
+	if !j.Corpus.Tagged {
+		j.detectLanguages()
+	}
+	s.SrcLang, s.TgtLang = j.SrcLang, j.TgtLang
 	return s.Read(ctx, j.Options)
 }
 

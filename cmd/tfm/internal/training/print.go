@@ -98,7 +98,7 @@ func (j *Job) printData(c *corpus.Corpus) {
 	}
 	j.fieldIf(c.ValidPairs > 0 && c.ByLoss, "", "so few that the loss chooses the weights, not BLEU")
 	j.fieldIf(c.Unscored > 0, "", "%s of them count only for BLEU: an empty side, or over %d tokens", format.Thousands(c.Unscored), j.Options.MaxLen)
-	j.fieldIf(j.Config.TgtLanguages != "", "targets", "%s, by -to", j.Config.TgtLanguages.Codes())
+	j.fieldIf(j.Corpus.Tagged, "targets", "%s, by -to", j.Config.TgtLanguages.Codes())
 	how := ""
 	if j.detected {
 		how = ", detected (-src-lang, -tgt-lang)"
