@@ -351,7 +351,10 @@ func marianNaming(c model.Config) *naming {
 	}
 	norm := func(name string) string { return name + kind + end }
 	first := norm("self_Wo")
-	if c.Autoreg == model.SSRU {
+	switch {
+	case c.Autoreg == model.SSRU && c.Norm == model.PreNorm:
+		first = norm("rnn")
+	case c.Autoreg == model.SSRU:
 		first = norm("rnn_ffn")
 	}
 	return &naming{

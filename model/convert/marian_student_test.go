@@ -208,6 +208,12 @@ func TestMarianSSRU(t *testing.T) {
 			t.Errorf("found %s", name)
 		}
 	}
+	c := f.Model.Config
+	for norm, want := range map[model.Placement]string{model.PostNorm: "rnn_ffn_ln_*", model.PreNorm: "rnn_ln_*_pre"} {
+		if c.Norm = norm; marianNaming(c).decoderNorms[0] != want {
+			t.Errorf("the norm of the SSRU is %s, want %s", marianNaming(c).decoderNorms[0], want)
+		}
+	}
 }
 
 // Cells other than Marian's SSRU are refused.
