@@ -65,7 +65,7 @@ func (t *Transformer) CarryOver(from *Transformer, src, tgt [][]int32) error {
 
 // impossibleBias is an output bias with which the probability of a piece is 0 in float32, and the
 // loss with label smoothing finite.
-const impossibleBias = -1e4
+const impossibleBias = -200
 
 // carryRows sets row i of p to the mean of the rows of old that rows[i] lists.
 func carryRows(p, old *layer.Param, rows [][]int32) {

@@ -65,10 +65,11 @@ func TestTrainManyLanguages(t *testing.T) {
 	for _, folder := range []string{"m2m-nllb", "m2m-100"} {
 		dir, ctx := t.TempDir(), context.Background()
 		path := func(name string) string { return filepath.Join(dir, name) }
-		var plain, tagged, in, french, german strings.Builder
+		var plain, tagged, swapped, in, french, german strings.Builder
 		for range 12 {
 			for _, w := range words {
 				fmt.Fprintf(&plain, "%s\t%s\n", w[0], w[1])
+				fmt.Fprintf(&swapped, "%s\t%s\n", w[1], w[0])
 				fmt.Fprintf(&tagged, ">>fr<< %s\t%s\n>>de<< %[1]s\t%[3]s\n", w[0], w[1], w[2])
 			}
 		}
@@ -77,11 +78,15 @@ func TestTrainManyLanguages(t *testing.T) {
 			fmt.Fprintln(&french, w[1])
 			fmt.Fprintln(&german, w[2])
 		}
-		for name, text := range map[string]string{"plain.tsv": plain.String(), "tagged.tsv": tagged.String(), "in": in.String()} {
+		write := func(name, text string) {
 			if err := os.WriteFile(path(name), []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
+		write("plain.tsv", plain.String())
+		write("tagged.tsv", tagged.String())
+		write("in", in.String())
+		write("french", french.String())
 		ok := func(args ...string) string {
 			code, stdout, stderr := runHere(t, ctx, args...)
 			if code != 0 {
@@ -91,6 +96,7 @@ func TestTrainManyLanguages(t *testing.T) {
 		}
 		ok("import", "-o", path("m"), "../../model/convert/testdata/"+folder)
 		train := []string{"train", "-init", path("m"), "-o", path("new"), "-force", "-steps", "400", "-valid-every", "400", "-lr", "0.01", "-dropout", "0", "-set", "attention-dropout=0", "-label-smoothing", "0"}
+		resume := append(slices.DeleteFunc(slices.Clone(train), func(arg string) bool { return arg == "-force" }), "-resume")
 		with := func(pairs string, more ...string) []string {
 			return append(slices.Concat(train, []string{"-tsv", path(pairs), "-valid-tsv", path(pairs)}), more...)
 		}
@@ -107,6 +113,19 @@ func TestTrainManyLanguages(t *testing.T) {
 			for to, want := range map[string]string{"fr": french.String(), "de": german.String()} {
 				check(trim+" -to "+to, ok("translate", "-model", path("new"), "-to", to, path("in")), want)
 			}
+		}
+		mix := "datasets:\n  one: plain.tsv\n  two:\n    path: swapped.tsv\n    src-lang: fr\n    tgt-lang: en\n"
+		for name, text := range map[string]string{"mix.yml": mix, "swapped.tsv": swapped.String(), "part.yml": mix + "    tag: '>>en<<'\n"} {
+			write(name, text)
+		}
+		ok(append(train, "-mix", path("mix.yml"), "-valid-tsv", path("plain.tsv"), "-src-lang", "eng_Latn", "-tgt-lang", "fr")...)
+		check("-mix", ok("translate", "-model", path("new"), path("in")), french.String())
+		check("the second of -mix", ok("translate", "-model", path("new"), "-from", "fr", "-to", "en", path("french")), in.String())
+		if code, _, stderr := runHere(t, ctx, append(train, "-mix", path("part.yml"))...); code != 2 || !strings.Contains(stderr, "the dataset one has no tag") {
+			t.Errorf("%s: exit %d, %s, want an error for the dataset without a tag", folder, code, stderr)
+		}
+		if code, _, stderr := runHere(t, ctx, append(resume, "-mix", path("mix.yml"), "-src-lang", "de", "-tgt-lang", "fr")...); code != 2 || !strings.Contains(stderr, "-src-lang de conflicts") {
+			t.Errorf("%s: exit %d, %s, want a conflict of the languages", folder, code, stderr)
 		}
 		for args, want := range map[string]string{"-tgt-lang fr": "-src-lang is missing, expected one of the", "-src-lang en": "-tgt-lang is missing", "-src-lang en -tgt-lang tlh": `-tgt-lang is "tlh"`} {
 			if code, _, stderr := runHere(t, ctx, with("plain.tsv", strings.Fields(args)...)...); code != 2 || !strings.Contains(stderr, want) {

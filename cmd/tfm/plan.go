@@ -61,7 +61,7 @@ func (t *trainer) plan(ctx context.Context, args []string) error {
 	t.printChoices()
 	ready, err := t.job.Prepare(ctx)
 	if err != nil {
-		return err
+		return languageError(err)
 	}
 	defer ready.Close()
 	if err := ready.Begin(ctx); err != nil {

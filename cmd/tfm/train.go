@@ -95,14 +95,23 @@ func (t *trainer) settle() error {
 }
 
 // load reads the files of settings.
-func (t *trainer) load() error {
-	err := t.Load()
-	t.languages = [2]string{t.SrcLang, t.TgtLang}
-	if err == nil && t.Mix != "" {
-		if t.mix, err = corpus.ReadMix(t.Mix); err == nil && t.mix.Tagged() {
-			t.Tagged = true
+func (t *trainer) load() (err error) {
+	if err = t.Load(); err != nil {
+		return err
+	}
+	if t.languages[0], t.languages[1], err = settings.Languages(t.SrcLang, t.TgtLang); err != nil {
+		return settings.Error(err)
+	}
+	if t.Mix != "" {
+		if t.mix, err = corpus.ReadMix(t.Mix); err != nil {
+			return err
 		}
-		if err == nil && t.Trim && slices.ContainsFunc(t.mix.Stages, func(s corpus.Stage) bool { return s.Modifiers != nil }) {
+		all, without := t.mix.Tagged()
+		if err = cli.UsageIf(without != "" && !t.Tagged, "%s: the dataset %s has no tag >>id<< of a language, as others have: give it one, or -tag if its sources begin with them", t.Mix, without); err != nil {
+			return err
+		}
+		t.Tagged = t.Tagged || all
+		if t.Trim && slices.ContainsFunc(t.mix.Stages, func(s corpus.Stage) bool { return s.Modifiers != nil }) {
 			err = cli.Usagef("-trim keeps the pieces of the pairs as they are: %s has modifiers, which make others", t.Mix)
 		}
 	}
@@ -387,10 +396,7 @@ func (t *trainer) finish(ctx context.Context, r training.Result, err error) erro
 	case errors.Is(err, train.ErrOtherPairs), errors.Is(err, train.ErrOtherValidation):
 		return fmt.Errorf("%w: %s", err, t.otherFiles())
 	default:
-		if _, ok := err.(*model.FieldError); ok { // of a language
-			return settings.Error(err)
-		}
-		return err
+		return languageError(err)
 	}
 	if err := r.Save(t.Out); err != nil {
 		return fmt.Errorf("%w; the weights are saved in %s: free some space, then run %s", err, t.Options.Dir, t.resumeCommand())
@@ -401,6 +407,14 @@ func (t *trainer) finish(ctx context.Context, r training.Result, err error) erro
 	}
 	t.progress.Line("translate with:   %s translate -model %s%s", cli.ShellWord(os.Args[0]), cli.ShellWord(t.Out), to)
 	return nil
+}
+
+// languageError gives an error of a language of the model the name of its flag.
+func languageError(err error) error {
+	if _, ok := err.(*model.FieldError); ok {
+		return settings.Error(err)
+	}
+	return err
 }
 
 // otherFiles describes the files of the run to resume and those of this command line, for the error

@@ -3,7 +3,6 @@ package corpus
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,95 +11,135 @@ import (
 	"tfm/text/vocab"
 )
 
-// affixes are the tokens of the languages of a corpus: by the >>id<< that the sources of a tagged
-// one begin with, else those of "". nil is that of a corpus whose languages have no tokens.
-type affixes map[string]model.Affixes
+// affixes are the tokens of the languages of the pairs of a corpus. The zero value is that of a
+// corpus whose languages have no tokens.
+type affixes struct {
+	tagged bool // each source begins with >>id<<, the language of its target
+	of     map[languages]model.Affixes
+}
 
-// addLanguage adds the language of the target of a pair of a tagged text.
-func (s *Survey) addLanguage(t *Text, p text.Pair) error {
-	if !s.Tagged {
+// languages are codes of the languages of a pair, "" for those of Options: of a dataset of a Mix
+// with its own, and of >>id<<.
+type languages struct{ from, to string }
+
+// languages returns the languages that the source names for its pairs itself.
+func (s Source) languages() languages {
+	if s.Files.Likely {
+		return languages{}
+	}
+	return languages{s.Files.SrcLang, s.Files.TgtLang}
+}
+
+// cut splits a source sentence of a tagged corpus into the code of its language and the rest, and
+// returns all of another one as the rest.
+func (a affixes) cut(source string) (code, rest string) {
+	if !a.tagged {
+		return "", source
+	}
+	code, rest, _ = model.CutLanguage(source)
+	return code, rest
+}
+
+// split returns the languages of a pair of a part of the corpus with this source, and its text
+// without >>id<<.
+func (a affixes) split(part Source, source string) (languages, string) {
+	l := part.languages()
+	code, rest := a.cut(source)
+	if a.tagged {
+		l.to = code
+	}
+	return l, rest
+}
+
+// addLanguages adds the languages of a pair, which was read last.
+func (s *Survey) addLanguages(t *Text, p text.Pair) error {
+	if s.affixes.of == nil {
 		return nil
 	}
-	code, _, found := model.CutLanguage(p.Source)
-	if !found {
-		return fmt.Errorf("%s: %s: found a source without a language, expected >>id<< at its begin, such as >>fra<<, as -tag says", t.Name, t.Place(p.Line))
-	}
-	if _, ok := s.affixes[code]; ok {
+	l, rest := s.affixes.split(t.source(t.part()), p.Source)
+	if _, ok := s.affixes.of[l]; ok || text.IsBlank(rest) {
 		return nil
 	}
-	if strings.ContainsAny(code, "=,") {
-		return fmt.Errorf("%s: %s: found language %q, expected a code without = and a comma", t.Name, t.Place(p.Line), code)
-	}
-	if s.Model.HasLanguages() {
-		if _, err := s.Model.TgtLanguages.Find("language", code); err != nil {
-			return fmt.Errorf("%s: %s: %w, those of the model", t.Name, t.Place(p.Line), err)
+	if s.affixes.tagged {
+		switch {
+		case l.to == "":
+			return fmt.Errorf("%s: %s: found a source without a language, expected >>id<< at its begin, such as >>fra<<, as -tag says", t.Name, t.Place(p.Line))
+		case strings.ContainsAny(l.to, "=,"):
+			return fmt.Errorf("%s: %s: found language %q, expected a code without = and a comma", t.Name, t.Place(p.Line), l.to)
+		case s.Model.HasLanguages():
+			if _, err := s.Model.TgtLanguages.Find("language", l.to); err != nil {
+				return fmt.Errorf("%s: %s: %w, those of the model", t.Name, t.Place(p.Line), err)
+			}
 		}
+		l.to = strings.Clone(l.to)
 	}
-	s.affixes[strings.Clone(code)] = model.Affixes{}
+	s.affixes.of[l] = model.Affixes{}
 	return nil
 }
 
-// languages sets the tokens of the languages of the training pairs, and returns those of the model,
-// whose tokenizers are v. The error is a *model.FieldError for src_lang or tgt_lang if Model has no
-// such language, or names a language with more tokens than a model can have for one.
-func (s *Survey) languages(v vocab.Tokenizers) (src, tgt model.Languages, err error) {
+// Codes returns the sorted codes of the languages that the sources of a tagged corpus begin with.
+func (s *Survey) Codes() (codes []string) {
+	for l := range s.affixes.of {
+		codes = append(codes, l.to)
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+// setAffixes sets the tokens of the languages of the training pairs, and returns the languages of
+// the model, whose tokenizers are v. The error is a *model.FieldError for src_lang or tgt_lang if
+// Model does not have that language, of Options. Other errors name a dataset's language, or one
+// with more tokens than a model can have for it.
+func (s *Survey) setAffixes(v vocab.Tokenizers) (src, tgt model.Languages, err error) {
 	c := s.Model
 	if !c.HasLanguages() {
 		if !s.Tagged {
 			return "", "", nil
 		}
 		var list []model.Language
-		for _, code := range slices.Sorted(maps.Keys(s.affixes)) {
+		for _, code := range s.Codes() {
 			list = append(list, model.Language{Code: code, IDs: v.Source.Encode(nil, ">>"+code+"<<")})
 		}
 		c.Source, c.TgtLanguages = model.ToFirst, model.FormatLanguages(list)
 		if n := len(c.TgtLanguages.List()); n < len(list) {
 			return "", "", fmt.Errorf("found language %q of %d pieces, expected up to %d: take a shorter code, such as one of ISO 639", list[n].Code, len(list[n].IDs), model.MaxLanguageIDs)
 		}
-	} else if !s.Tagged {
-		s.affixes = affixes{"": {}}
 	}
-	from, err := language("src_lang", c.SrcLanguages, s.SrcLang)
-	for code := range s.affixes {
-		var to model.Language
-		if err == nil {
-			to, err = language("tgt_lang", c.TgtLanguages, cmp.Or(code, s.TgtLang))
+	for l := range s.affixes.of {
+		from, fromErr := s.language("src_lang", c.SrcLanguages, l.from, s.SrcLang)
+		to, toErr := s.language("tgt_lang", c.TgtLanguages, l.to, s.TgtLang)
+		if err := cmp.Or(fromErr, toErr); err != nil {
+			return "", "", err
 		}
-		s.affixes[code] = c.Affixes(from, to)
+		s.affixes.of[l] = c.Affixes(from, to)
 	}
-	return c.SrcLanguages, c.TgtLanguages, err
+	return c.SrcLanguages, c.TgtLanguages, nil
 }
 
-// language returns the language of l with a code, the zero Language if l has none.
-func language(field string, l model.Languages, code string) (model.Language, error) {
+// language returns the language of l that a dataset names, or else Options; the zero Language if l
+// has none.
+func (s *Survey) language(field string, l model.Languages, own, other string) (model.Language, error) {
 	if l == "" {
 		return model.Language{}, nil
 	}
-	return l.Find(field, code)
-}
-
-// tagged reports whether the sources begin with >>id<<.
-func (a affixes) tagged() bool {
-	_, same := a[""]
-	return a != nil && !same
-}
-
-// of returns the tokens of the languages of a pair with this source, and its text without >>id<<.
-func (a affixes) of(source string) (model.Affixes, string) {
-	if !a.tagged() {
-		return a[""], source
+	if own == "" || own == other {
+		return l.Find(field, other)
 	}
-	code, rest, _ := model.CutLanguage(source)
-	return a[code], rest
+	found, err := l.Find(strings.ReplaceAll(field, "_", "-"), own)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", s.Train.Name, err)
+	}
+	return found, err
 }
 
 // encoder appends the ids of a sentence to ids.
 type encoder = func(ids []int32, sentence string) []int32
 
-// encode replaces ids by those of a pair, with the encoders of both sides. A side without a text
-// has none.
-func (a affixes) encode(ids *[2][]int32, source, target string, sides [2]encoder) {
-	around, rest := a.of(source)
+// encode replaces ids by those of a pair of a part of the corpus, with the encoders of both sides.
+// A side without a text has none.
+func (a affixes) encode(ids *[2][]int32, part Source, source, target string, sides [2]encoder) {
+	l, rest := a.split(part, source)
+	around := a.of[l]
 	ids[0] = wrap(ids[0][:0], around.Before, rest, sides[0], around.After)
 	ids[1] = wrap(ids[1][:0], around.Begin, target, sides[1], nil)
 }

@@ -2,6 +2,8 @@ package corpus
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,8 @@ import (
 	"testing"
 
 	"tfm/model"
+	"tfm/text"
+	"tfm/text/vocab"
 	"tfm/train"
 )
 
@@ -73,4 +77,84 @@ func TestTagged(t *testing.T) {
 	if _, err := Read(context.Background(), options, o); err == nil || !strings.Contains(err.Error(), "expected up to 16") || !strings.Contains(err.Error(), long) {
 		t.Errorf("error %v, want one of the pieces of %s", err, long)
 	}
+}
+
+// Datasets of a mix have the languages that they name, or those of Options, as do the pairs held
+// out of them. With tags the target is that of the tag; blank lines are no error.
+func TestMixLanguages(t *testing.T) {
+	const from, to = "en=11 de=12", "fr=21 de=22 es=23"
+	for name, c := range map[string]struct {
+		model  model.Config
+		tagged bool
+		want   map[string][3]int32 // first and last token of the source, first of the target, or 0
+	}{
+		"nllb": {model.Config{Source: model.FromFirst, SrcLanguages: from, TgtLanguages: to, TargetBegins: true}, false,
+			map[string][3]int32{"a": {11, 0, 21}, "b": {12, 0, 23}}},
+		"nllb before 2022": {model.Config{Source: model.FromLast, SrcLanguages: from, TgtLanguages: to, TargetBegins: true}, false,
+			map[string][3]int32{"a": {0, 11, 21}, "b": {0, 12, 23}}},
+		"tagged": {model.Config{Source: model.FromFirst, SrcLanguages: from, TgtLanguages: to, TargetBegins: true}, true,
+			map[string][3]int32{"a": {11, 0, 21}, "b": {12, 0, 22}}},
+	} {
+		a, b := mixSource(t, "a", 300, ""), mixSource(t, "b", 300, "")
+		b.Files.SrcLang, b.Files.TgtLang = "de", "es"
+		if c.tagged {
+			a.Tag, b.Tag = ">>fra<<", ">>de<<"
+			a.Files.Source = write(t, "blank", "\tx\na1 of it.\tx1 von a.\n", false)
+		}
+		m := Mix{Sources: []Source{a, b}, Stages: []Stage{{Passes: math.Inf(1)}}}
+		o := train.DefaultOptions()
+		tokens := learned(t)
+		read, err := Read(context.Background(), Options{Train: m.Text("mix").In("en", "fr", false), Tokenizers: &tokens, Model: c.model, SrcLang: "en", TgtLang: "fr", Tagged: c.tagged}, o)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		defer read.Close()
+		window := new(train.Pairs)
+		if err := read.Stream.Read(context.Background(), window, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, pairs := range []*train.Pairs{window, read.Valid} {
+			seen := map[string]int{}
+			for i := range pairs.Len() {
+				src, tgt := pairs.Src(i), pairs.Tgt(i)
+				if len(src) == 0 {
+					continue
+				}
+				of := "b"
+				if strings.Contains(tokens.Target.Decode(tgt), "von a") {
+					of = "a"
+				}
+				seen[of]++
+				want := c.want[of]
+				if want[0] != 0 && src[0] != want[0] || want[1] != 0 && src[len(src)-1] != want[1] || tgt[0] != want[2] {
+					t.Fatalf("%s %s: source %v, target %v, want %v", name, of, src, tgt, want)
+				}
+			}
+			if seen["b"] == 0 || seen["a"] == 0 && !c.tagged {
+				t.Errorf("%s: pairs %v, want some of both", name, seen)
+			}
+		}
+	}
+	b := mixSource(t, "b", 30, "")
+	b.Files.SrcLang, b.Files.TgtLang = "de", "tlh"
+	m := Mix{Sources: []Source{b}, Stages: []Stage{{Passes: math.Inf(1)}}}
+	tokens := learned(t)
+	options := Options{Train: m.Text("mix"), Tokenizers: &tokens, Model: model.Config{Source: model.FromFirst, SrcLanguages: from, TgtLanguages: to, TargetBegins: true}}
+	if _, err := Read(context.Background(), options, train.DefaultOptions()); err == nil || !strings.Contains(err.Error(), `mix: tgt-lang is "tlh"`) {
+		t.Errorf("error %v, want one of the dataset's tlh", err)
+	}
+}
+
+// learned returns tokenizers with more pieces than the languages of tests.
+func learned(t *testing.T) vocab.Tokenizers {
+	t.Helper()
+	var trainer vocab.Trainer
+	for i := range 50 {
+		trainer.Add(text.Pair{Source: fmt.Sprintf("a%d of it.", i), Target: fmt.Sprintf("x%d von b.", i)})
+	}
+	tokens, err := trainer.Train(300, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokens
 }

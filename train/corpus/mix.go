@@ -41,12 +41,21 @@ type Stage struct {
 // Text returns the text of the mix, whose name is for messages.
 func (m Mix) Text(name string) *Text { return newText(name, m.Stages, m.Sources...) }
 
-// Tagged reports whether each source has the tag of a language, as Options.Tagged says.
-func (m Mix) Tagged() bool {
-	return !slices.ContainsFunc(m.Sources, func(s Source) bool {
-		_, rest, found := model.CutLanguage(s.Tag)
-		return !found || rest != ""
-	})
+// Tagged reports whether each source has the tag of a language, as Options.Tagged says. If only
+// some have one, it returns the name of another one.
+func (m Mix) Tagged() (all bool, without string) {
+	n := 0
+	for _, s := range m.Sources {
+		if _, rest, found := model.CutLanguage(s.Tag); found && rest == "" {
+			n++
+		} else {
+			without = s.Name
+		}
+	}
+	if n == 0 {
+		without = ""
+	}
+	return n == len(m.Sources), without
 }
 
 // shares returns the shares of the sources, whose numbers of pairs are given. Their sum is 1.

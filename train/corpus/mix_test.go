@@ -195,7 +195,7 @@ func TestMixModifies(t *testing.T) {
 	}
 	o := train.DefaultOptions()
 	o.ValidEvery = 0
-	tagged := Options{Train: m.Text("mix"), VocabSize: 300, Joint: true, Tagged: m.Tagged()}
+	tagged := Options{Train: m.Text("mix"), VocabSize: 300, Joint: true, Tagged: true}
 	c, err := Read(context.Background(), tagged, o)
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ import (
 //	    tgt: memory.de
 //	    tag: <tm>                   # precedes each source sentence
 //	    hold-out: false             # all pairs are for training
-//	    src-lang: en                # in a translation memory of more than two languages
+//	    src-lang: en                # in a memory or a model of more than two languages
 //	    tgt-lang: de
 //	stages:
 //	  - first

@@ -145,7 +145,7 @@ func (r *reader) read(ctx context.Context) error {
 	c := r.out
 	var err error
 	r.encoders = [2]encoder{c.Vocab.Source.Encode, c.Vocab.Target.Encode}
-	if c.SrcLanguages, c.TgtLanguages, err = r.languages(c.Vocab); err != nil {
+	if c.SrcLanguages, c.TgtLanguages, err = r.setAffixes(c.Vocab); err != nil {
 		return err
 	}
 	if c.Tokenizers, err = c.Vocab.Marshal(); err != nil {
@@ -165,7 +165,11 @@ func (r *reader) read(ctx context.Context) error {
 		return err
 	}
 	if validate && r.Valid != nil {
-		if err := text.Each(ctx, r.Valid.pairs, r.addValid); err != nil {
+		err := text.Each(ctx, r.Valid.pairs, func(p text.Pair) error {
+			r.addValid(r.Valid.source(r.Valid.part()), p)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -199,25 +203,24 @@ func (r *reader) holdOut(ctx context.Context, heldOut map[int]bool) error {
 	r.out.ValidParts = r.validParts()
 	for _, p := range r.heldOut.Pairs {
 		heldOut[p.Line-1] = true
-		r.addValid(p)
+		part, _ := r.Train.locate(p.Line)
+		r.addValid(r.Train.source(part), p)
 	}
 	return nil
 }
 
 // validParts returns the held-out pairs of each source of a Mix, nil if they are of one.
 func (r *reader) validParts() (parts []train.ValidPart) {
-	mix, pairs := r.Train.Mix()
+	mix, _ := r.Train.Mix()
 	if mix == nil {
 		return nil
 	}
-	end, held := 0, r.heldOut.Pairs
-	for i, s := range mix.Sources {
-		end += pairs[i]
-		n := len(held)
-		if after := slices.IndexFunc(held, func(p text.Pair) bool { return p.Line > end }); after >= 0 {
-			n = after
-		}
-		parts, held = append(parts, train.ValidPart{Name: s.Name, Pairs: n}), held[n:]
+	for _, s := range mix.Sources {
+		parts = append(parts, train.ValidPart{Name: s.Name})
+	}
+	for _, p := range r.heldOut.Pairs {
+		part, _ := r.Train.locate(p.Line)
+		parts[part].Pairs++
 	}
 	if parts = slices.DeleteFunc(parts, func(p train.ValidPart) bool { return p.Pairs == 0 }); len(parts) < 2 {
 		return nil
@@ -263,7 +266,7 @@ func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 	i := 0
 	return text.Each(ctx, r.Train.pairs, func(p text.Pair) error {
 		if !heldOut[i] {
-			r.add(c.Train, p)
+			r.add(c.Train, r.Train.source(r.Train.part()), p)
 		}
 		i++
 		r.progress(Encoding, i)
@@ -274,20 +277,19 @@ func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 	})
 }
 
-// add encodes p and appends it to dst.
-func (r *reader) add(dst *train.Pairs, p text.Pair) {
-	r.affixes.encode(&r.ids, p.Source, p.Target, r.encoders)
+// add encodes a pair of a part of the corpus and appends it to dst.
+func (r *reader) add(dst *train.Pairs, part Source, p text.Pair) {
+	r.affixes.encode(&r.ids, part, p.Source, p.Target, r.encoders)
 	dst.Add(r.ids[0], r.ids[1])
 }
 
-// addValid adds p to the validation pairs. The error is always nil.
-func (r *reader) addValid(p text.Pair) error {
+// addValid adds a pair of a part to the validation pairs.
+func (r *reader) addValid(part Source, p text.Pair) {
 	if r.out.Valid == nil {
 		r.out.Valid = new(train.Pairs)
 	}
-	r.add(r.out.Valid, p)
+	r.add(r.out.Valid, part, p)
 	r.out.References = append(r.out.References, strings.Clone(p.Target))
-	return nil
 }
 
 // unscored counts the validation pairs without a loss, because a side is empty or has more than

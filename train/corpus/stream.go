@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tfm/internal/format"
-	"tfm/model"
 	"tfm/text"
 	"tfm/text/augment"
 	"tfm/text/vocab"
@@ -178,17 +177,17 @@ func (r *sourceReader) modify(p text.Pair, modifiers []augment.Modifier) {
 
 // cutTag returns the language that a source sentence of the files begins with, and the rest.
 func (r *sourceReader) cutTag(source string) (tag, rest string) {
-	if !r.affixes.tagged() || r.source.Tag != "" {
+	if r.source.Tag != "" {
 		return "", source
 	}
-	_, rest, _ = model.CutLanguage(source)
+	_, rest = r.affixes.cut(source)
 	return source[:len(source)-len(rest)], rest
 }
 
 // add appends the ids of a pair to dst.
 func (r *sourceReader) add(src, tgt string) {
 	s := r.stream
-	s.affixes.encode(&s.ids, src, tgt, s.encoders)
+	s.affixes.encode(&s.ids, r.source.Source, src, tgt, s.encoders)
 	r.dst.Add(s.ids[0], s.ids[1])
 }
 

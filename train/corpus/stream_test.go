@@ -84,7 +84,7 @@ func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream,
 	}
 	o := train.DefaultOptions()
 	o.ShuffleWindow, o.BPEDropout = window, dropout
-	s, err := newStream(source, tokens, nil, map[int]bool{19: true, n - 1: true}, o)
+	s, err := newStream(source, tokens, affixes{}, map[int]bool{19: true, n - 1: true}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tfm/internal/hash"
+	"tfm/model"
 	"tfm/text"
 	"tfm/text/clean"
 	"tfm/text/vocab"
@@ -42,15 +43,15 @@ type Validation struct {
 // its cause.
 func Inspect(ctx context.Context, c Options) (*Survey, error) {
 	s := &Survey{Options: c}
-	if c.Tagged {
-		s.affixes = affixes{}
+	if c.Tagged || c.Model.HasLanguages() {
+		s.affixes = affixes{c.Tagged, map[languages]model.Affixes{}}
 	}
 	var training, valid factsCounter
 	overlap := newOverlap()
 	if c.Valid != nil {
 		err := text.Each(ctx, c.Valid.pairs, func(p text.Pair) error {
 			overlap.addValid(valid.add(p))
-			return s.addLanguage(c.Valid, p)
+			return s.addLanguages(c.Valid, p)
 		})
 		if err != nil {
 			return nil, err
@@ -74,14 +75,14 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 			s.words.Add(p)
 		}
 		if used != nil {
-			_, source := s.affixes.of(p.Source)
+			_, source := s.affixes.cut(p.Source)
 			used.add(source, p.Target)
 		}
 		if s.heldOut != nil {
 			s.heldOut.Draw(p, c.Train.part())
 		}
 		s.progress(Reading, training.Pairs)
-		return s.addLanguage(c.Train, p)
+		return s.addLanguages(c.Train, p)
 	})
 	if err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (s *Survey) Learn(ctx context.Context, size int, joint bool) (learned vocab
 	i, before, after := 0, 0, 0
 	var ids []int32
 	count := func(t vocab.Tokenizers, p text.Pair) int {
-		_, source := s.affixes.of(p.Source)
+		_, source := s.affixes.cut(p.Source)
 		ids = t.Target.Encode(t.Source.Encode(ids[:0], source), p.Target)
 		return len(ids)
 	}

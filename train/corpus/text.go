@@ -67,18 +67,33 @@ func (t *Text) part() int {
 	return max(i, 0)
 }
 
+// source returns part i, the zero Source if the pairs are not in files.
+func (t *Text) source(i int) Source {
+	if t.parts == nil {
+		return Source{}
+	}
+	return t.parts[i]
+}
+
+// locate returns the part of pair n, from 1, of the pairs that have been read, and its number in
+// it.
+func (t *Text) locate(n int) (part, line int) {
+	for part < len(t.counts)-1 && n > t.counts[part] {
+		n -= t.counts[part]
+		part++
+	}
+	return part, n
+}
+
 // Place describes the place of pair n, from 1, of the pairs that have been read: its line, and the
 // file of a Mix.
 func (t *Text) Place(n int) string {
-	for i, s := range t.parts {
-		if n <= t.counts[i] && t.stages != nil {
-			return fmt.Sprintf("line %s of %s", format.Thousands(n), s.Files.Source)
-		}
-		if t.stages != nil {
-			n -= t.counts[i]
-		}
+	part, line := t.locate(n)
+	place := "line " + format.Thousands(line)
+	if t.stages != nil {
+		place += " of " + t.parts[part].Files.Source
 	}
-	return "line " + format.Thousands(n)
+	return place
 }
 
 // In returns the text with the languages of its sides, BCP 47 tags, which choose among those of

@@ -15,7 +15,7 @@ var notCompared = []string{
 	// A checkpoint does not hold files, sources of settings, and the machine.
 	"src", "tgt", "tsv", "mix", "valid-src", "valid-tgt", "valid-tsv", "o", "resume", "force", "preset", "config", "dump-config",
 	"vocab", "vocab-size", "trim", "tensorboard", "threads",
-	// The weights do not depend on these.
+	// The weights do not depend on these, except for models with tokens of languages.
 	"src-lang", "tgt-lang", "length-penalty", "alpha",
 }
 

@@ -60,7 +60,9 @@ func (r *Run) fineTune(init *Trained, named bool) {
 		r.regularizeLike(init)
 	}
 	r.Config.MaxLen = init.Config.MaxLen
-	r.languagesOf(init)
+	if r.languagesOf(init); r.Tagged {
+		r.TgtLang = "" // several
+	}
 	r.VocabSize = 0 // those of the model are kept
 	preset := r.flags.Values()
 	if r.Origin("optimizer") == Default && init.Imported != "" {

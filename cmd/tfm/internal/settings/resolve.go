@@ -180,10 +180,16 @@ func (r *Run) resume(c *Trained) error {
 	} else if r.Options.Tokenize == score.Auto { // keeps what was chosen
 		r.Options.Tokenize = c.Options.Tokenize
 	}
-	if err := r.checkSame("run to resume", c.Path, run, compared); err != nil {
+	if err := r.languages(); err != nil {
+		return Error(err)
+	}
+	same := func(f *cli.Flag) bool {
+		return compared(f) || r.Config.HasLanguages() && (f.Name == "src-lang" || f.Name == "tgt-lang")
+	}
+	if err := r.checkSame("run to resume", c.Path, run, same); err != nil {
 		return err
 	}
-	return Error(r.Options.Validate(), r.languages())
+	return Error(r.Options.Validate())
 }
 
 // presetConfig returns the configuration of a preset, or that of the default preset for a recipe.

@@ -148,7 +148,8 @@ func TestResolve(t *testing.T) {
 		{"by its flag", "", "", "smoothing-over=all label-smoothing=0", Facts{}, `error smoothing-over is "all", expected others`},
 		{"R-Drop without dropout", "", "", "r-drop=5 dropout=0", Facts{}, "error -r-drop 5 needs dropout"},
 		{"a language in its canonical form", "", "", "src-lang=EN tgt-lang=zh-hant", Facts{}, "src-lang=en tgt-lang=zh-Hant"},
-		{"no language", "", "", "tgt-lang=en_US", Facts{}, `error -tgt-lang is "en_US"`},
+		{"the code of a model", "", "", "src-lang=eng_Latn tgt-lang=zho_Hant", Facts{}, "src-lang=en tgt-lang=zh-Hant"},
+		{"no language", "", "", "tgt-lang=e", Facts{}, `error -tgt-lang is "e"`},
 
 		// Fine-tuning.
 		{"its configuration, and the options of its size", "", "", "init=old", init("small", nil), "preset=small d-model=256 batch-tokens=2000:default"},

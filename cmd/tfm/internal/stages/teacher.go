@@ -37,7 +37,7 @@ func (t *Teacher) Check() (source, target string, err error) {
 	c := m.Config()
 	source, target = m.Languages()
 	return source, target, cmp.Or(
-		cli.UsageIf(c.TgtLanguages != "" && t.To == "" || c.SrcLanguages != "" && t.From == "", "%s is a model of several languages: name them with -from and -to", t.Path),
+		cli.UsageIf(c.TgtLanguages != "" && t.To+target == "" || c.SrcLanguages != "" && t.From+source == "", "%s is a model of several languages: name them with -from and -to", t.Path),
 		cli.UsageIf(strings.HasSuffix(t.Text, ".gz"), "%s is gzipped, expected a plain file, which is translated in parts", t.Text),
 	)
 }

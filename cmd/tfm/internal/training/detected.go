@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
+	"tfm/model"
 	"tfm/text"
 	"tfm/text/detect"
 )
@@ -61,9 +63,22 @@ func (j *Job) detectLanguages() {
 	}
 	d.detect()
 	source, target := cmp.Or(j.SrcLang, d.sources.likely), cmp.Or(j.TgtLang, d.targets.likely)
+	source, target = ofModel(j.Corpus.Model.SrcLanguages, source), ofModel(j.Corpus.Model.TgtLanguages, target)
 	if source != detect.Unknown && target != detect.Unknown && source != target {
 		j.SrcLang, j.TgtLang, j.detected = source, target, true
 	}
+}
+
+// ofModel returns the tag of a language of a model with that of the tag, also without its script or
+// region, or detect.Unknown. A model without tokens of languages can have any.
+func ofModel(l model.Languages, tag string) string {
+	base, _, _ := strings.Cut(tag, "-")
+	for _, tag := range []string{tag, base} {
+		if _, err := l.Find("", tag); err == nil || l == "" {
+			return tag
+		}
+	}
+	return detect.Unknown
 }
 
 // closeLanguages are languages that sentences without their few differences do not tell apart.

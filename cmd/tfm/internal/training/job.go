@@ -162,7 +162,11 @@ func (r *Ready) finish(ctx context.Context, result train.Result) Result {
 // alignHeads returns the heads of m that align best, as in model.Decoding. It is "", which is all
 // of the last layer, if the pairs are too few to tell.
 func (j *Job) alignHeads(ctx context.Context, m *model.Transformer, v vocab.Tokenizers) string {
-	t, err := translate.New(m, v, translate.Options{Threads: j.Threads})
+	o := translate.Options{Threads: j.Threads}
+	if j.Config.HasLanguages() {
+		o.From, o.To = j.SrcLang, j.TgtLang
+	}
+	t, err := translate.New(m, v, o)
 	if err != nil {
 		return ""
 	}

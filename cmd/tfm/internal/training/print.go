@@ -98,12 +98,13 @@ func (j *Job) printData(c *corpus.Corpus) {
 	}
 	j.fieldIf(c.ValidPairs > 0 && c.ByLoss, "", "so few that the loss chooses the weights, not BLEU")
 	j.fieldIf(c.Unscored > 0, "", "%s of them count only for BLEU: an empty side, or over %d tokens", format.Thousands(c.Unscored), j.Options.MaxLen)
-	j.fieldIf(j.Corpus.Tagged, "targets", "%s, by -to", j.Config.TgtLanguages.Codes())
-	how := ""
-	if j.detected {
+	target, how := cmp.Or(j.TgtLang, "unknown"), ""
+	if j.Corpus.Tagged {
+		target, how = strings.Join(j.Survey.Codes(), " "), ", by -to"
+	} else if j.detected {
 		how = ", detected (-src-lang, -tgt-lang)"
 	}
-	j.fieldIf(j.SrcLang != "" || j.TgtLang != "", "languages", "%s to %s%s", cmp.Or(j.SrcLang, "unknown"), cmp.Or(j.TgtLang, "unknown"), how)
+	j.fieldIf(j.SrcLang != "" || target != "unknown", "languages", "%s to %s%s", cmp.Or(j.SrcLang, "unknown"), target, how)
 	j.printDataWarnings(c)
 	if c.Vocab.Joint() {
 		p.Field("vocabulary", "%s pieces, joint", format.Thousands(j.Config.SrcVocab))
