@@ -17,6 +17,8 @@ import (
 //	          W^V of one attention as one matrix; biases of the feed-forward network uniform in
 //	          ±in^-0.5; embeddings and learned positions normal(0, 1); an untied output matrix and
 //	          its bias uniform in ±d^-0.5
+//	zero-output  as xavier, W^O and W2 0: sublayers add nothing at first, as in Fixup (Zhang et
+//	          al., 2019). Norms after many sublayers learn faster
 //
 // With DeepNorm, Init then multiplies W^V, W^O, W1 and W2 by β.
 func (t *Transformer) Init(seed uint64) {
@@ -28,6 +30,8 @@ func (t *Transformer) Init(seed uint64) {
 			layer.Fill(p.W, 1)
 		case t.Config.Init == PyTorchInit:
 			t.pytorchInit(p, r)
+		case t.Config.Init == ZeroOutputInit && (strings.HasSuffix(p.Name, ".out.weight") || strings.HasSuffix(p.Name, ".outer.weight")):
+			clear(p.W)
 		default:
 			t.xavierInit(p, r)
 		}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,8 +135,30 @@ func TestPyTorchInit(t *testing.T) {
 	}
 }
 
+// With zero-output the last matrix of each sublayer is 0 (an SSRU has none of its own), and no
+// other matrix is.
+func TestZeroOutputInit(t *testing.T) {
+	for _, autoreg := range []Autoreg{SelfAttention, SSRU} {
+		c := wide()
+		c.Autoreg, c.Init = autoreg, ZeroOutputInit
+		zeros := 0
+		for _, p := range newModel(t, c).Params.List {
+			switch outer := strings.HasSuffix(p.Name, ".outer.weight"); {
+			case outer, strings.HasSuffix(p.Name, ".out.weight"):
+				zeros++
+				wantConstant(t, p.Name, 0, p.W)
+			case len(p.Shape) == 2 && slices.Max(p.W) == 0:
+				t.Errorf("%s is 0", p.Name)
+			}
+		}
+		if n := 2*c.EncoderLayers + 2*c.DecoderLayers; zeros < n {
+			t.Errorf("%v: %d matrices are 0, want at least %d", autoreg, zeros, n)
+		}
+	}
+}
+
 func TestInitIsAFunctionOfTheSeed(t *testing.T) {
-	for _, start := range []InitScheme{XavierInit, PyTorchInit} {
+	for _, start := range []InitScheme{XavierInit, PyTorchInit, ZeroOutputInit} {
 		c := wide()
 		c.Init = start
 		m := newModel(t, c)

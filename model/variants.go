@@ -152,9 +152,10 @@ type InitScheme uint8
 const (
 	XavierInit InitScheme = iota
 	PyTorchInit
+	ZeroOutputInit
 )
 
-var initSchemes = []string{"xavier", "pytorch"}
+var initSchemes = []string{"xavier", "pytorch", "zero-output"}
 
 func (v InitScheme) MarshalText() ([]byte, error)     { return marshalName(v, initSchemes) }
 func (v *InitScheme) UnmarshalText(text []byte) error { return unmarshalName(v, initSchemes, text) }

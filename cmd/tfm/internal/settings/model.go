@@ -58,7 +58,7 @@ func regularizationFlags(f *cli.Flags, c *model.Config) {
 
 // initFlag declares the setting of how weights are drawn.
 func initFlag(f *cli.Flags, c *model.Config) {
-	f.TextVar(&c.Init, "init-scheme", c.Init, "initial weights: xavier, or pytorch (as in nn.Transformer)").Choices(names[model.InitScheme]()...)
+	f.TextVar(&c.Init, "init-scheme", c.Init, "initial weights: xavier, pytorch (as in nn.Transformer), or zero-output (sublayers add nothing at first)").Choices(names[model.InitScheme]()...)
 }
 
 // InfoFlags declares the settings of a model that info can show, with the values in c as defaults.
