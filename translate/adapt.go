@@ -76,11 +76,11 @@ func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) er
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		code, offset := t.textCode(s)
-		if results[i].InMemory || text.IsBlank(s) || r.prefix(i) != "" || r.isKept(i) || offset > 0 {
+		offset, ok := t.inLanguagesOf(r.Memory, known, r, i)
+		if !ok || results[i].InMemory || text.IsBlank(s[offset:]) || r.prefix(i) != "" || r.isKept(i) {
 			continue
 		}
-		close, similarity := r.Memory.index().closest(s, r.Adapt)
+		close, similarity := r.Memory.index().closest(s[offset:], r.Adapt)
 		if close == nil {
 			continue
 		}
@@ -90,8 +90,9 @@ func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) er
 		}
 		one := *r
 		one.Texts, one.Prefixes, one.Prefix, one.standIns, one.Memory = []string{s}, nil, "", nil, nil
+		code, _ := t.textCode(s)
 		if i < len(r.codes) {
-			one.codes, code = r.codes[i:i+1], r.codes[i]
+			one.codes, code = r.codes[i:i+1], cmp.Or(code, r.codes[i])
 		}
 		around, err := t.affixes(known, r.From, cmp.Or(code, r.To))
 		if err != nil {

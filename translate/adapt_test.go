@@ -2,11 +2,14 @@ package translate_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
 	"testing"
 
+	"tfm/model"
 	"tfm/text"
 	"tfm/text/split"
 	"tfm/translate"
@@ -135,34 +138,64 @@ func TestAdaptStandIns(t *testing.T) {
 	}
 }
 
-// A tuned text is translated to the language of the request, or to that which the text it is
-// a sentence of begins with.
-func TestAdaptLanguages(t *testing.T) {
-	m := memoryOf(t, "the red dog sees the black cat=le chien bleu mange le chien bleu")
-	const s = "the red dog. the red dog sees the black dog"
-	score := func(tr *translate.Translator, text, to string) float64 {
-		r := translate.Request{Texts: []string{text}, Split: &split.Options{}, To: to, Memory: m, Adapt: 0.8}
-		if len(tr.Config().SrcLanguages) > 0 {
-			r.From = "en"
-		}
-		sentences := do(t, tr, r)[0].Sentences
-		if len(sentences) != 2 || sentences[1].Similarity == 0 {
-			t.Fatalf("%q to %q: %+v", text, to, sentences)
-		}
-		return sentences[1].Translations[0].Score
+// A memory of a model of several languages is of those of the translator: texts in others, by the
+// request or by a code, are translated as without it. A tuned text is translated to its language.
+func TestMemoryLanguages(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.tsv")
+	if err := os.WriteFile(path, []byte("the red dog sees the black cat\tle chien bleu mange le chien bleu\nthe big house\tCASA\n"), 0o666); err != nil {
+		t.Fatal(err)
 	}
-	tr := languages(t, opus)
-	toPob, toFra := score(tr, s, "pob"), score(tr, s, "fra")
-	if toPob == toFra {
-		t.Error("the language does not matter")
-	}
-	for _, to := range []string{"", "fra", "pob"} {
-		if got := score(tr, ">>pob<< "+s, to); got != toPob {
-			t.Errorf("a text with a code, to %q: score %v, want %v", to, got, toPob)
+	const s = "the red dog sees the black dog. the big house"
+	for _, c := range []struct {
+		change          func(*model.Config)
+		from, to, other string
+		code            string
+	}{{opus, "", "pt-BR", "fra", ">>pob<< "}, {nllb, "en", "zh-Hant", "zh", ">>zho_Hant<< "}} {
+		of := languages(t, c.change)
+		tr, err := translate.New(of.Model(), of.Tokenizers(), translate.Options{KeepModel: true, From: c.from, To: c.to})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if tr := languages(t, nllb); score(tr, s, "fr") == score(tr, s, "zh-Hant") {
-		t.Error("the language of a model whose targets begin with it does not matter")
+		m, err := tr.ReadMemory(path, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := []string{s, c.code + s, "the big house", c.code + "the big house", c.code + "the red dog sees the black dog."}
+		for _, to := range []string{"", c.to, c.other} {
+			r := translate.Request{Texts: texts, Split: &split.Options{}, SplitSeveral: true, To: to}
+			plain := do(t, tr, r)
+			r.Memory, r.Adapt = m, 0.8
+			for i, got := range do(t, tr, r) {
+				if to == c.other && !strings.HasPrefix(texts[i], ">>") {
+					if !reflect.DeepEqual(got, plain[i]) {
+						t.Errorf("%q to %q: %+v, without a memory %+v", texts[i], to, got, plain[i])
+					}
+					continue
+				}
+				switch i {
+				case 0, 1:
+					if x := got.Sentences; len(x) != 2 || x[0].Similarity < 0.8 || !x[1].InMemory || x[0].Translations[0].Score == plain[i].Sentences[0].Translations[0].Score {
+						t.Errorf("%q to %q: %+v", texts[i], to, x)
+					}
+				case 2, 3:
+					if !got.InMemory || got.Best() != "CASA" {
+						t.Errorf("%q to %q: %+v", texts[i], to, got)
+					}
+				case 4:
+					if first := do(t, tr, r)[1].Sentences[0]; got.Similarity < 0.8 || got.Translations[0].Score != first.Translations[0].Score {
+						t.Errorf("%q to %q: %+v, as a sentence %+v", texts[i], to, got, first)
+					}
+				}
+			}
+		}
+		if _, err := of.ReadMemory(path, true); err == nil || !strings.Contains(err.Error(), "is missing") {
+			t.Errorf("without languages: error %v", err)
+		}
+		// One that the caller makes is of the languages of texts without a code.
+		r := translate.Request{Texts: texts, Memory: memoryOf(t, "the big house=CASA"), To: c.other}
+		if got := do(t, tr, r); !got[2].InMemory || got[3].InMemory {
+			t.Errorf("of the caller: %+v", got)
+		}
 	}
 }
 

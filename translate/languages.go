@@ -75,17 +75,22 @@ func (t *Translator) affixes(known affixesByCodes, from, to string) (a affixes, 
 	if a, ok := known[[2]string{from, to}]; ok {
 		return a, nil
 	}
-	src, err := chooseLanguage("from", t.config.SrcLanguages, cmp.Or(from, t.from), t.srcLang)
-	if err != nil {
-		return a, err
-	}
-	tgt, err := chooseLanguage("to", t.config.TgtLanguages, cmp.Or(to, t.to), t.tgtLang)
+	src, tgt, err := t.chooseLanguages(from, to)
 	if err != nil {
 		return a, err
 	}
 	a.Affixes = t.config.Affixes(src, tgt)
 	known[[2]string{from, to}] = a
 	return a, nil
+}
+
+// chooseLanguages returns the languages of a text, as affixes does.
+func (t *Translator) chooseLanguages(from, to string) (src, tgt model.Language, err error) {
+	if src, err = chooseLanguage("from", t.config.SrcLanguages, cmp.Or(from, t.from), t.srcLang); err != nil {
+		return src, tgt, err
+	}
+	tgt, err = chooseLanguage("to", t.config.TgtLanguages, cmp.Or(to, t.to), t.tgtLang)
+	return src, tgt, err
 }
 
 // chooseLanguage returns the language of a side. want is the code that the caller gives, and known

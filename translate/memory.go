@@ -1,11 +1,14 @@
 package translate
 
 import (
+	"cmp"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 
+	"tfm/model"
 	"tfm/text"
 )
 
@@ -13,6 +16,7 @@ import (
 // use.
 type Memory struct {
 	targets map[string]string // by source
+	pair    *model.Affixes    // of its languages, in a model of several; nil without
 
 	once    sync.Once
 	sources *memoryIndex // of Request.Adapt
@@ -39,20 +43,33 @@ func NewMemory(pairs iter.Seq2[text.Pair, error]) (*Memory, error) {
 	return m, nil
 }
 
-// ReadMemory reads a memory from a file of lines with source, tab, target, or TMX. The languages of
-// TMX are those of the model, which must be of one pair, or with anyRegion others of the same
-// language and script if it has none in them. Errors name the file.
+// ReadMemory reads a memory from a file of lines with source, tab, target, or TMX. Its languages
+// are those of the model, in one of several those of Options.From and To, and only texts in them
+// have its translations. With anyRegion TMX that has none in them may have others of the same
+// language and script. The error is a *model.FieldError for from or to, or names the file.
 func (t *Translator) ReadMemory(path string, anyRegion bool) (*Memory, error) {
 	files := text.Files{Source: path, ExtraColumns: true, SrcLang: t.srcLang, TgtLang: t.tgtLang}
+	var pair *model.Affixes
+	if t.config.HasLanguages() {
+		src, tgt, err := t.chooseLanguages("", "")
+		if err != nil {
+			return nil, err
+		}
+		of := t.config.Affixes(src, tgt)
+		files.SrcLang, files.TgtLang, pair = cmp.Or(model.LanguageTag(src.Code), t.srcLang), cmp.Or(model.LanguageTag(tgt.Code), t.tgtLang), &of
+	}
 	m, err := NewMemory(files.Views())
-	if !anyRegion || !errors.Is(err, text.ErrNoUnit) {
-		return m, err
+	if anyRegion && errors.Is(err, text.ErrNoUnit) {
+		files.SrcLang, files.TgtLang = withoutRegion(files.SrcLang), withoutRegion(files.TgtLang)
+		if wider, err := NewMemory(files.Views()); err == nil {
+			m = wider
+		}
 	}
-	files.SrcLang, files.TgtLang = withoutRegion(t.srcLang), withoutRegion(t.tgtLang)
-	if wider, err := NewMemory(files.Views()); err == nil {
-		return wider, nil
+	if m == nil {
+		return nil, err
 	}
-	return nil, err
+	m.pair = pair
+	return m, nil
 }
 
 // withoutRegion returns a BCP 47 tag up to its script.
@@ -73,6 +90,23 @@ func (m *Memory) Find(text string) (target string, found bool) {
 	return target, found
 }
 
+// inLanguagesOf reports whether text i of r is in the languages of a memory, and where it begins
+// after its code. A memory of NewMemory has those of the texts without one.
+func (t *Translator) inLanguagesOf(m *Memory, known affixesByCodes, r *Request, i int) (offset int, ok bool) {
+	if !t.config.HasLanguages() {
+		return 0, true
+	}
+	code, offset := t.textCode(r.Texts[i])
+	if i < len(r.codes) {
+		code = cmp.Or(code, r.codes[i])
+	}
+	if m.pair == nil {
+		return offset, code == ""
+	}
+	a, err := t.affixes(known, r.From, cmp.Or(code, r.To))
+	return offset, err == nil && slices.Equal(a.Before, m.pair.Before) && slices.Equal(a.After, m.pair.After) && slices.Equal(a.Begin, m.pair.Begin)
+}
+
 // words returns s with one space between its words.
 func words(s string) string { return strings.Join(strings.Fields(s), " ") }
 
@@ -81,16 +115,20 @@ func (t *Translator) recall(r *Request, results []Result) {
 	if r.Memory == nil || r.Decode.Sample || r.PhrasesOf != nil {
 		return
 	}
+	known := affixesByCodes{}
 	for i, s := range r.Texts {
 		if r.prefix(i) != "" {
 			continue
 		}
-		whole := s
-		if r.isKept(i) {
-			whole, _, _ = restored(s, r.standIns[i])
+		offset, ok := t.inLanguagesOf(r.Memory, known, r, i)
+		if !ok {
+			continue
 		}
-		target, found := r.Memory.Find(whole)
-		if _, offset := t.textCode(s); !found || offset > 0 { // perhaps another language
+		if r.isKept(i) {
+			s, _, _ = restored(s, r.standIns[i])
+		}
+		target, found := r.Memory.Find(s[offset:])
+		if !found {
 			continue
 		}
 		results[i] = Result{Translations: []Translation{{Text: target}}, InMemory: true}

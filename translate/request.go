@@ -60,8 +60,8 @@ type Request struct {
 	// Memory, if not nil, has the translations of whole texts. A text or, with Split, a sentence
 	// that it has is not translated by the model, unless it has a prefix, phrases or samples; see
 	// Result.InMemory. Terms of the Glossary and ranges of KeepOf do not apply to it. Texts with
-	// inline elements, or with a language >>id<<, are translated. With a model of several
-	// languages it must be one of From and To.
+	// inline elements are translated, and with a model of several languages those in other
+	// languages than the memory's: see ReadMemory; of NewMemory those with a language >>id<<.
 	Memory *Memory
 
 	// Adapt is the least similarity of a source of Memory to a text, more than 0 and at most 1,

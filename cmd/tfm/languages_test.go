@@ -50,7 +50,16 @@ func TestTranslateBetweenLanguages(t *testing.T) {
 	if code != 1 || !strings.Contains(got, `"translation":"`+strings.TrimSpace(want)) || strings.Count(got, "klingon") < 2 || strings.Count(got, "\"error\"") != 3 || strings.Count(got, "\n") != 4 {
 		t.Errorf("exit %d, %q, %s, want the translation %q and an error", code, got, stderr, want)
 	}
-	for _, args := range [][]string{{"-to", "fr", plain}, {"-from", "en", plain}, {"-from", "en", "-to", "xx", plain}} {
+	// A memory is of -from and -to: an object in other languages is translated without it.
+	memory := input("memory.tsv", "buna ga ki deni bure roda!\tINMEMORY\n")
+	if _, got, stderr := translate("-json", "-from", "en", "-to", "fr", "-memory", memory, input("json2", `{"text": "buna ga ki deni bure roda!"}
+{"text": "buna ga ki deni bure roda!", "to": "fra_Latn"}
+{"text": "buna ga ki deni bure roda!", "to": "de"}
+{"text": "buna ga ki deni bure roda!", "from": "de"}
+`)); strings.Count(got, "INMEMORY") != 2 || strings.Count(got, "\n") != 4 {
+		t.Errorf("with a memory: %q, %s", got, stderr)
+	}
+	for _, args := range [][]string{{"-memory", memory, "-from", "en", plain}, {"-to", "fr", plain}, {"-from", "en", plain}, {"-from", "en", "-to", "xx", plain}} {
 		code, stdout, stderr := translate(args...)
 		if code != 2 || stdout != "" || !strings.Contains(stderr, "expected one of the ") || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: exit %d, %q, %q", args, code, stdout, stderr)

@@ -329,7 +329,7 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 		return o, nil, err
 	}
 	if err := c.memory.Apply(&o, t); err != nil {
-		return o, nil, err
+		return o, nil, translator.LanguageError(err)
 	}
 	done, err = c.prefixes.Apply(&o)
 	return o, done, err

@@ -32,14 +32,10 @@ func (m *Memory) Check(given map[string]string) error {
 	return cli.Excludes(m.File != "", given, "memory", "nbest", "align", "token-scores", "alternatives", "sample", "min-tokens", "max-tokens", "min-ratio", "max-ratio")
 }
 
-// Apply reads the memory of o. A model of several languages has none, because the memory is of one
-// pair.
+// Apply reads the memory of o. In a model of several languages it is of those of -from and -to.
 func (m *Memory) Apply(o *translate.LineOptions, t *translate.Translator) (err error) {
 	if m.File == "" {
 		return nil
-	}
-	if c := t.Config(); c.SrcLanguages+c.TgtLanguages != "" {
-		return cli.Usagef("-memory needs a model of one pair of languages")
 	}
 	o.Adapt = m.Adapt
 	o.Memory, err = t.ReadMemory(m.File, true)
