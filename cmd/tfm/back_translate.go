@@ -115,9 +115,9 @@ func (b *backTranslation) checkText() error {
 	if err != nil {
 		return err
 	}
+	b.course.SrcLang, b.course.TgtLang = to, from // the other direction
 	b.files = text.Files{Source: b.src, Target: b.tgt}
 	if b.tsv != "" {
-		// The languages of the teacher are those of the other direction.
 		b.files = text.Files{Source: b.tsv, OneSided: new(int), SrcLang: to, TgtLang: from, Likely: true}
 	}
 	all := []text.Files{b.files}

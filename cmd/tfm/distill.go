@@ -80,7 +80,8 @@ func (d *distillation) check() error {
 			}
 		}
 	}
-	if _, _, err := d.teacher.Check(); err != nil {
+	var err error
+	if d.course.SrcLang, d.course.TgtLang, err = d.teacher.Check(); err != nil {
 		return err
 	}
 	return d.Begin("quantize")

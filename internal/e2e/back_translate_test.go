@@ -20,7 +20,7 @@ func TestBackTranslate(t *testing.T) {
 		return slices.Concat(drawn[:len(drawn)-1], []string{"-beam", "1"}, more)
 	}
 	o := mustRun(t, "", args()...)
-	for _, want := range []string{"1/4 translate into the source language\n", "\n2/4 leave out", "\n3/4 drop faulty pairs\n", "\n4/4 train on both\n  tfm train -mix ", " -preset tiny -steps 40", "pairs: 1,487 pairs\n", ", each source with <bt>\n", "50% pairs + 50% back\n", " held out", "translate with:"} {
+	for _, want := range []string{"1/4 translate into the source language\n", "\n2/4 leave out", "\n3/4 drop faulty pairs\n", "\n4/4 train on both\n  tfm train -mix ", " -preset tiny -src-lang fr -tgt-lang en -steps 40", "pairs: 1,487 pairs\n", ", each source with <bt>\n", "50% pairs + 50% back\n", " held out", "translate with:"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("standard error has no %q\n%s", want, o.stderr)
 		}

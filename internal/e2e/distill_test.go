@@ -28,7 +28,7 @@ func TestDistill(t *testing.T) {
 		return append([]string{"distill", "-teacher", teacher, "-src", src, "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-preset", "demo", "-config", config, "-steps", "40", "-beam", "1", "-o", filepath.Join(dir, out)}, more...)
 	}
 	o := mustRun(t, "", args("a.safetensors")...)
-	for _, want := range []string{"1/6 translate with the teacher\n", "\n2/6 leave out", " of 1,487 pairs\n", "\n3/6 drop faulty pairs\n  tfm clean -src ", "\n4/6 train the student\n  tfm train -src ", "\n5/6 ", "\n6/6 ", "\nteacher ", "\nstudent ", "words/s"} {
+	for _, want := range []string{"1/6 translate with the teacher\n", "\n2/6 leave out", " of 1,487 pairs\n", "\n3/6 drop faulty pairs\n  tfm clean -src ", "\n4/6 train the student\n  tfm train -src ", " -src-lang en -tgt-lang fr -steps 40 ", "\n5/6 ", "\n6/6 ", "\nteacher ", "\nstudent ", "words/s"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("standard error has no %q\n%s", want, o.stderr)
 		}

@@ -22,6 +22,8 @@ type Course struct {
 	Time           time.Duration
 	Steps          int
 
+	SrcLang, TgtLang string // of the pairs, "" if unknown
+
 	file *settings.Run // of Config, if any
 }
 
@@ -72,6 +74,11 @@ func (w *Work) Train(ctx context.Context, c Course, title string, args, inputs [
 			preset = "tiny"
 		}
 		args = append(args, "-preset", preset)
+	}
+	for _, l := range [][2]string{{"src-lang", c.SrcLang}, {"tgt-lang", c.TgtLang}} {
+		if l[1] != "" && c.overrides(l[0]) {
+			args = append(args, "-"+l[0], l[1])
+		}
 	}
 	_, timed := c.Given()["time"]
 	switch {

@@ -18,6 +18,7 @@ import (
 	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
+	"tfm/model"
 )
 
 // Teacher is a model whose translations of a text are learned.
@@ -27,7 +28,7 @@ type Teacher struct {
 	Beam int    // 0 draws translations
 }
 
-// Check opens the teacher and returns its languages.
+// Check opens the teacher and returns the languages that it translates, "" if unknown.
 func (t *Teacher) Check() (source, target string, err error) {
 	m, err := t.Open()
 	if err != nil {
@@ -36,7 +37,7 @@ func (t *Teacher) Check() (source, target string, err error) {
 	defer m.Close()
 	c := m.Config()
 	source, target = m.Languages()
-	return source, target, cmp.Or(
+	return cmp.Or(model.LanguageTag(t.From), source), cmp.Or(model.LanguageTag(t.To), target), cmp.Or(
 		cli.UsageIf(c.TgtLanguages != "" && t.To+target == "" || c.SrcLanguages != "" && t.From+source == "", "%s is a model of several languages: name them with -from and -to", t.Path),
 		cli.UsageIf(strings.HasSuffix(t.Text, ".gz"), "%s is gzipped, expected a plain file, which is translated in parts", t.Text),
 	)
