@@ -69,7 +69,8 @@ func openCatalog(o *Options) (c *catalog, err error) {
 }
 
 // readMemory gives the memory at path, unless it is "", to the models of one pair whose languages
-// it has. One without languages needs a server of one pair.
+// it has, and to those of several in both directions of its two languages. One without languages
+// needs a server of one pair.
 func (c *catalog) readMemory(path string) error {
 	if path == "" {
 		return nil
@@ -80,17 +81,12 @@ func (c *catalog) readMemory(path string) error {
 	if n := len(c.pairs); n > 1 && !text.IsTMX(path) {
 		return fmt.Errorf("%s: the file does not name its languages and there are models of %d pairs, expected TMX, or models of one pair", path, n)
 	}
-	none := fmt.Errorf("%s: found no model of one pair of languages, expected one for the memory", path)
+	pairs, none := c.memoryPairs(path)
 	found := false
-	for _, t := range c.translators {
-		source, target := t.Languages()
-		p := pair{source, target}
+	for _, p := range pairs {
 		d := c.pairs[p]
-		if d.Translator != t || d.from+d.to != "" {
-			continue
-		}
 		var err error
-		d.memory, err = t.ReadMemory(path, !c.hasOtherRegion(p))
+		d.memory, err = d.ReadMemory(path, d.from, d.to, !c.hasOtherRegion(p))
 		switch {
 		case err == nil:
 			found, c.pairs[p] = true, d
@@ -104,6 +100,37 @@ func (c *catalog) readMemory(path string) error {
 		return nil
 	}
 	return none
+}
+
+// memoryPairs returns the pairs that may have translations in the memory at path: those of models
+// of one pair and, in both directions, of its languages if it is of two. The error says why there
+// are none.
+func (c *catalog) memoryPairs(path string) (pairs []pair, none error) {
+	for _, source := range c.sources {
+		for _, target := range c.targets[source] {
+			p := pair{source, target}
+			if d, ok := c.pairs[p]; ok && (d.from+d.to == "" || len(c.pairs) == 1) {
+				pairs = append(pairs, p)
+			}
+		}
+	}
+	if len(pairs) == len(c.pairs) {
+		return pairs, nil
+	}
+	var languages [2]string
+	for _, none = range (text.Files{Source: path, Languages: &languages}).Views() {
+	}
+	for _, l := range [][2]string{languages, {languages[1], languages[0]}} {
+		source, _ := find(c.sources, l[0])
+		target, _ := find(c.targets[source], l[1])
+		if p := (pair{source, target}); c.pairs[p].Translator != nil && !slices.Contains(pairs, p) {
+			pairs = append(pairs, p)
+		}
+	}
+	if none == nil {
+		none = fmt.Errorf("%s: found no model for %s and %s", path, languages[0], languages[1])
+	}
+	return pairs, none
 }
 
 // hasOtherRegion reports whether there is a pair of the languages of p in other regions or scripts.

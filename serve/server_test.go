@@ -21,7 +21,7 @@ import (
 )
 
 // random writes a model with random weights and returns its path.
-func random(t testing.TB, dir, src, tgt string, seed uint64) string {
+func random(t testing.TB, dir, src, tgt string, seed uint64, change ...func(*model.Config)) string {
 	t.Helper()
 	var v vocab.Trainer
 	for _, s := range []string{"the red dog runs. a cat sleeps.", "der rote Hund rennt. eine Katze schläft."} {
@@ -31,8 +31,12 @@ func random(t testing.TB, dir, src, tgt string, seed uint64) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := model.New(model.Config{DModel: 16, Heads: 2, DFF: 32, EncoderLayers: 1, DecoderLayers: 1, Norm: model.PreNorm,
-		SrcVocab: tokens.Source.Size(), TgtVocab: tokens.Target.Size(), Tie: model.TieAll, NormEps: 1e-5, MaxLen: 40})
+	config := model.Config{DModel: 16, Heads: 2, DFF: 32, EncoderLayers: 1, DecoderLayers: 1, Norm: model.PreNorm,
+		SrcVocab: tokens.Source.Size(), TgtVocab: tokens.Target.Size(), Tie: model.TieAll, NormEps: 1e-5, MaxLen: 40}
+	for _, f := range change {
+		f(&config)
+	}
+	m, err := model.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,6 +218,49 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	one.Close()
+}
+
+// A memory of two languages is that of both directions of a model of many, and of no others.
+func TestMemoryOfManyLanguages(t *testing.T) {
+	dir := t.TempDir()
+	many := random(t, dir, "", "", 3, func(c *model.Config) {
+		c.Source, c.TargetBegins = model.FromFirst, true
+		c.SrcLanguages = "eng_Latn=270 deu_Latn=271 fra_Latn=272 zho_Hans=273 zho_Hant=274"
+		c.TgtLanguages = c.SrcLanguages
+	})
+	memory := func(languages ...string) string {
+		var b strings.Builder
+		for _, l := range languages {
+			b.WriteString(`<tuv xml:lang="` + l + `"><seg>` + l + `</seg></tuv>`)
+		}
+		path := filepath.Join(dir, strings.Join(languages, "-")+".tmx")
+		if err := os.WriteFile(path, []byte(`<tmx version="1.4"><header srclang="en-US"/><body><tu>`+b.String()+`</tu></body></tmx>`), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	s, err := serve.New(serve.Options{Models: []string{many}, Memory: memory("en-US", "zh-CN")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	h := httptest.NewServer(s)
+	defer h.Close()
+	for _, c := range []struct{ text, source, target, want string }{
+		{"en-US", "en", "zh-Hans", "zh-CN"}, {"zh-CN", "zh-Hans", "en", "en-US"}, {"en-US", "en", "zh-Hant", ""}, {"en-US", "en", "de", ""}, {"en-US", "de", "zh-Hans", ""},
+	} {
+		status, answer := send(t, request("POST", h.URL+"/v1/translate", jsonObject, `{"texts": ["`+c.text+`"], "source": "`+c.source+`", "target": "`+c.target+`"}`))
+		texts, _ := answer["texts"].([]any)
+		if status != 200 || len(texts) != 1 || c.want != "" != (texts[0].(map[string]any)["translation"] == "zh-CN" || texts[0].(map[string]any)["translation"] == "en-US") ||
+			c.want != "" && texts[0].(map[string]any)["translation"] != c.want {
+			t.Errorf("%v: status %d, %v", c, status, answer)
+		}
+	}
+	for path, want := range map[string]string{memory("en", "es"): "found no model for en and es", memory("en", "de", "fr"): "expected two languages"} {
+		if s, err := serve.New(serve.Options{Models: []string{many}, Memory: path}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v, want an error with %s", path, s, err, want)
+		}
+	}
 }
 
 // The server's own interface has the sentences of a text with their ranges, and what can follow

@@ -32,11 +32,12 @@ type Files struct {
 	ExtraColumns bool // of TSV are ignored
 
 	// Of a translation memory: its languages, BCP 47 tags, which it needs if it has more than
-	// two; if they are only Likely, they tell source from target where it has them; and, if not
-	// nil, the number of units with text in one of the two only, set by each reading.
+	// two; if they are only Likely, they tell source from target where it has them. Each reading
+	// sets, if not nil, the number of units with text in one of the two only, and the languages.
 	SrcLang, TgtLang string
 	Likely           bool
 	OneSided         *int
+	Languages        *[2]string
 }
 
 // Paths returns the one or two files.

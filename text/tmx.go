@@ -198,6 +198,9 @@ func (t *tmxReader) add(token xml.Token) error {
 		case name == "tmx" && t.pairs == 0:
 			return t.errorf("%w, expected %s and %s", ErrNoUnit, cmp.Or(t.src, t.header, "one"), cmp.Or(t.tgt, "another"))
 		case name == "tmx":
+			if t.files.Languages != nil {
+				*t.files.Languages = [2]string{t.src, t.tgt}
+			}
 			return io.EOF
 		}
 	}

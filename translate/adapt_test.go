@@ -156,7 +156,7 @@ func TestMemoryLanguages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := tr.ReadMemory(path, true)
+		m, err := tr.ReadMemory(path, "", "", true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func TestMemoryLanguages(t *testing.T) {
 				}
 			}
 		}
-		if _, err := of.ReadMemory(path, true); err == nil || !strings.Contains(err.Error(), "is missing") {
+		if _, err := of.ReadMemory(path, "", "", true); err == nil || !strings.Contains(err.Error(), "is missing") {
 			t.Errorf("without languages: error %v", err)
 		}
 		// One that the caller makes is of the languages of texts without a code.

@@ -44,14 +44,14 @@ func NewMemory(pairs iter.Seq2[text.Pair, error]) (*Memory, error) {
 }
 
 // ReadMemory reads a memory from a file of lines with source, tab, target, or TMX. Its languages
-// are those of the model, in one of several those of Options.From and To, and only texts in them
-// have its translations. With anyRegion TMX that has none in them may have others of the same
+// are those of the model, in one of several from and to, "" for those of Options, and only texts in
+// them have its translations. With anyRegion TMX that has none in them may have others of the same
 // language and script. The error is a *model.FieldError for from or to, or names the file.
-func (t *Translator) ReadMemory(path string, anyRegion bool) (*Memory, error) {
+func (t *Translator) ReadMemory(path, from, to string, anyRegion bool) (*Memory, error) {
 	files := text.Files{Source: path, ExtraColumns: true, SrcLang: t.srcLang, TgtLang: t.tgtLang}
 	var pair *model.Affixes
 	if t.config.HasLanguages() {
-		src, tgt, err := t.chooseLanguages("", "")
+		src, tgt, err := t.chooseLanguages(from, to)
 		if err != nil {
 			return nil, err
 		}

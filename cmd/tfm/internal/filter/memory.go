@@ -38,6 +38,6 @@ func (m *Memory) Apply(o *translate.LineOptions, t *translate.Translator) (err e
 		return nil
 	}
 	o.Adapt = m.Adapt
-	o.Memory, err = t.ReadMemory(m.File, true)
+	o.Memory, err = t.ReadMemory(m.File, "", "", true)
 	return err
 }
