@@ -401,11 +401,14 @@ func (t *trainer) finish(ctx context.Context, r training.Result, err error) erro
 	if err := r.Save(t.Out); err != nil {
 		return fmt.Errorf("%w; the weights are saved in %s: free some space, then run %s", err, t.Options.Dir, t.resumeCommand())
 	}
-	to := ""
-	if t.Tagged {
-		to = " -to LANGUAGE"
+	languages := ""
+	if t.job.Config.SrcLanguages != "" && t.job.SrcLang == "" {
+		languages += " -from LANGUAGE"
 	}
-	t.progress.Line("translate with:   %s translate -model %s%s", cli.ShellWord(os.Args[0]), cli.ShellWord(t.Out), to)
+	if t.job.Config.TgtLanguages != "" && t.job.TgtLang == "" {
+		languages += " -to LANGUAGE"
+	}
+	t.progress.Line("translate with:   %s translate -model %s%s", cli.ShellWord(os.Args[0]), cli.ShellWord(t.Out), languages)
 	return nil
 }
 

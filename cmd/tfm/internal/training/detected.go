@@ -13,59 +13,82 @@ import (
 
 // side is the language of a side of pairs.
 type side struct {
-	lang        string // of most sampled sentences, or detect.Unknown
-	likely      string // of almost all sentences that are surely in a language, or detect.Unknown
-	n, sure, of int    // sentences that are surely in the most frequent language, in any, sampled
+	lang   string // of most sampled sentences, each surely, or detect.Unknown
+	likely string // of most sentences by the sum of the confidences, or detect.Unknown
+	n, of  int    // sentences that are surely in the most frequent language, sampled
 }
 
 // Limits of a side with a language.
 const (
-	minConfidence = 0.9 // of a sentence
-	minSentences  = 50
-	minMajority   = 0.5 // of the sampled sentences
-	minLikely     = 0.9 // of the sure ones: names and technical terms are in no language
+	minConfidence = 0.9  // of a sentence that is surely in a language
+	minSentences  = 50   // with a language
+	minMajority   = 0.5  // of the sampled sentences
+	minLikely     = 0.75 // of the sum: short and technical sentences resemble others
 )
 
 // detect sets the languages of source and target.
 func (d *data) detect() {
-	d.sources, d.targets = newSide(d.Sample, func(p text.Pair) string { return p.Source }), newSide(d.Sample, func(p text.Pair) string { return p.Target })
+	source := func(p text.Pair) string { return p.Source }
+	if d.Tagged {
+		source = func(p text.Pair) string { _, rest, _ := model.CutLanguage(p.Source); return rest }
+	}
+	d.sources, d.targets = newSide(d.Sample, source), newSide(d.Sample, func(p text.Pair) string { return p.Target })
 }
 
 // newSide returns the language of a side of pairs.
 func newSide(pairs []text.Pair, sentence func(text.Pair) string) side {
-	s := side{of: len(pairs)}
-	count := map[string]int{}
+	s := side{of: len(pairs), likely: detect.Unknown}
+	count, confidences := map[string]int{}, map[string]float64{}
+	n, sum := 0, 0.0
 	for _, p := range pairs {
 		lang, confidence := detect.Default().Detect(sentence(p))
-		if confidence < minConfidence || lang == detect.Unknown {
+		if lang == detect.Unknown {
 			continue
 		}
-		s.sure++
+		n++
+		sum += confidence
+		if confidences[lang] += confidence; confidences[lang] > confidences[s.likely] {
+			s.likely = lang
+		}
+		if confidence < minConfidence {
+			continue
+		}
 		if count[lang]++; count[lang] > s.n {
 			s.lang, s.n = lang, count[lang]
 		}
 	}
-	s.likely = s.lang
 	if s.n < minSentences || share(s.n, s.of) < minMajority {
 		s.lang = detect.Unknown
 	}
-	if s.n < minSentences || share(s.n, s.sure) < minLikely {
+	if n < minSentences || confidences[s.likely] < minLikely*sum {
 		s.likely = detect.Unknown
 	}
 	return s
 }
 
-// detectLanguages sets the languages that are not named, if both sides have one and they differ.
+// detectLanguages sets the languages that are not named, if both sides have one and they differ, or
+// each that has one if a model of several needs it. The target of tagged pairs is not one language.
 func (j *Job) detectLanguages() {
-	d := data{Survey: j.Survey}
-	if j.SrcLang != "" && j.TgtLang != "" {
+	several, tagged := j.Corpus.Model.HasLanguages(), j.Corpus.Tagged
+	if tagged && !several || j.SrcLang != "" && (j.TgtLang != "" || tagged) {
 		return
 	}
+	d := data{Survey: j.Survey}
 	d.detect()
-	source, target := cmp.Or(j.SrcLang, d.sources.likely), cmp.Or(j.TgtLang, d.targets.likely)
-	source, target = ofModel(j.Corpus.Model.SrcLanguages, source), ofModel(j.Corpus.Model.TgtLanguages, target)
-	if source != detect.Unknown && target != detect.Unknown && source != target {
-		j.SrcLang, j.TgtLang, j.detected = source, target, true
+	if tagged {
+		d.targets.likely = detect.Unknown
+	}
+	source, target := ofModel(j.Corpus.Model.SrcLanguages, cmp.Or(j.SrcLang, d.sources.likely)), ofModel(j.Corpus.Model.TgtLanguages, cmp.Or(j.TgtLang, d.targets.likely))
+	if source == target || !several && (source == detect.Unknown || target == detect.Unknown) {
+		return
+	}
+	for _, side := range []struct {
+		lang     *string
+		detected string
+	}{{&j.SrcLang, source}, {&j.TgtLang, target}} {
+		if *side.lang == "" && side.detected != detect.Unknown {
+			*side.lang, j.detected = side.detected, true
+		}
 	}
 }
 

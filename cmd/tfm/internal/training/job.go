@@ -210,9 +210,7 @@ func (j *Job) read(ctx context.Context) (*corpus.Corpus, error) {
 	}
 	s := j.Survey
 	s.VocabSize, s.Joint, s.Tokenizers = j.Corpus.VocabSize, j.Corpus.Joint, j.Corpus.Tokenizers
-	if !j.Corpus.Tagged {
-		j.detectLanguages()
-	}
+	j.detectLanguages()
 	s.SrcLang, s.TgtLang = j.SrcLang, j.TgtLang
 	return s.Read(ctx, j.Options)
 }

@@ -142,26 +142,42 @@ func TestMovedPairsArePrinted(t *testing.T) {
 	}
 }
 
-// Languages that no flag names are those of the sentences, if both sides have one.
+// Languages that no flag names are those of the sentences, if both sides have one. A model of
+// several languages takes each of its own, also of tagged sources.
 func TestDetectedLanguages(t *testing.T) {
 	source, target := "The man who lives in that house has %d dogs and two cats.", "Der Mann, der in diesem Haus wohnt, hat %d Hunde und zwei Katzen."
-	for _, c := range []struct{ source, target, src, tgt, want string }{
-		{source, target, "", "", "en de"},
-		{target, source, "", "", "de en"},
-		{source, target, "", "nds", "en nds"},
-		{source, source, "", "", " "},
-		{"%d", target, "", "", " "},
-		{"%d", target, "en", "", "en de"},
+	const de, zh, none = model.Languages("en=5 de=6"), model.Languages("en=5 zh=6"), model.Languages("")
+	for _, c := range []struct {
+		source, target, src, tgt string
+		model                    model.Languages
+		tagged                   bool
+		want                     string
+	}{
+		{source, target, "", "", none, false, "en de"},
+		{target, source, "", "", none, false, "de en"},
+		{source, target, "", "nds", none, false, "en nds"},
+		{source, source, "", "", none, false, " "},
+		{"%d", target, "", "", none, false, " "},
+		{"%d", target, "en", "", none, false, "en de"},
+		// No sentence is surely in a language.
+		{"Its formatting rules are simple and easy to use.", "Die Regeln sind einfach.", "", "", none, false, "en de"},
+		{source, target, "", "", de, false, "en de"},
+		{source, "%d", "", "", de, false, "en "},
+		{source, "%d 他是一個學生,他們說這國會議", "", "", zh, false, "en zh"},
+		{source, target, "", "", zh, false, "en "},
+		{">>de<< " + source, target, "", "", de, true, "en "},
+		{">>de<< " + source, target, "", "", none, true, " "},
 	} {
 		j, _ := job(t)
 		j.SrcLang, j.TgtLang = c.src, c.tgt
-		j.Survey = new(corpus.Survey)
+		j.Corpus.Model, j.Corpus.Tagged = model.Config{SrcLanguages: c.model, TgtLanguages: c.model}, c.tagged
+		j.Survey = &corpus.Survey{Options: j.Corpus}
 		for i := range 100 {
 			j.Survey.Sample = append(j.Survey.Sample, text.Pair{Source: strings.ReplaceAll(c.source, "%d", strconv.Itoa(i)), Target: strings.ReplaceAll(c.target, "%d", strconv.Itoa(i))})
 		}
 		j.detectLanguages()
 		if got := j.SrcLang + " " + j.TgtLang; got != c.want {
-			t.Errorf("languages %q of %q and %q, named %q and %q, want %q", got, c.source, c.target, c.src, c.tgt, c.want)
+			t.Errorf("%+v: languages %q", c, got)
 		}
 	}
 }

@@ -37,7 +37,11 @@ func (j *Job) printMix() {
 		return
 	}
 	for i, s := range mix.Sources {
-		j.Progress.Field("", "%s: %s%s", s.Name, format.Count(pairs[i], "pair"), tagged(s.Tag))
+		languages := ""
+		if f := s.Files; j.Config.HasLanguages() && !j.Corpus.Tagged && f.SrcLang+f.TgtLang != "" && !f.Likely {
+			languages = fmt.Sprintf(", %s to %s", cmp.Or(f.SrcLang, j.SrcLang, "unknown"), cmp.Or(f.TgtLang, j.TgtLang, "unknown"))
+		}
+		j.Progress.Field("", "%s: %s%s%s", s.Name, format.Count(pairs[i], "pair"), languages, tagged(s.Tag))
 	}
 	for n, stage := range mix.Stages {
 		sum := 0.0
