@@ -18,7 +18,7 @@ import (
 //	          ±in^-0.5; embeddings and learned positions normal(0, 1); an untied output matrix and
 //	          its bias uniform in ±d^-0.5
 //	zero-output  as xavier, W^O and W2 0: sublayers add nothing at first, as in Fixup (Zhang et
-//	          al., 2019). Norms after many sublayers learn faster
+//	          al., 2019). With norms after the sublayers and many layers, learning is faster
 //
 // With DeepNorm, Init then multiplies W^V, W^O, W1 and W2 by β.
 func (t *Transformer) Init(seed uint64) {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -61,4 +62,16 @@ func CanonicalLanguages(src, tgt string) (string, string, error) {
 		*lang.tag = tag
 	}
 	return src, tgt, nil
+}
+
+// NamedLanguages is CanonicalLanguages for what people name languages by, which may also be a code
+// of a model: eng_Latn, or >>fra<<.
+func NamedLanguages(src, tgt string) (string, string, error) {
+	for _, code := range []*string{&src, &tgt} {
+		inner, _, found := CutLanguage(*code)
+		if found || strings.Contains(*code, "_") {
+			*code = cmp.Or(ScriptTag(cmp.Or(inner, *code)), *code)
+		}
+	}
+	return CanonicalLanguages(src, tgt)
 }

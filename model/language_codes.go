@@ -97,12 +97,22 @@ func partsOf(code string) (p languageParts) {
 // LanguageTag returns the BCP 47 tag of a code of a model, such as fr for fra_Latn, or "" if it has
 // none.
 func LanguageTag(code string) string {
-	p := partsOf(code)
+	return partsOf(code).tag(false)
+}
+
+// ScriptTag returns LanguageTag, but of a code that names a usual script of its language among
+// several the one with the script: zh-Hans for zho_Hans. It tells texts apart that a tag without a
+// script does not.
+func ScriptTag(code string) string {
+	return partsOf(code).tag(true)
+}
+
+func (p languageParts) tag(script bool) string {
 	tag := p.language
 	if short, ok := tagOf[tag]; ok {
 		tag = short
 	}
-	if p.script != "" && scriptOf[p.language] != "" && p.script != scriptOf[p.language] {
+	if usual := scriptOf[p.language]; p.script != "" && usual != "" && (script || p.script != usual) {
 		tag += "-" + p.script
 	}
 	if p.region != "" {

@@ -99,3 +99,17 @@ func TestCutLanguage(t *testing.T) {
 		}
 	}
 }
+
+// People name languages by tags and by the codes of models, whose script tells texts apart.
+func TestNamedLanguages(t *testing.T) {
+	for name, want := range map[string]string{"en": "en", "EN": "en", "eng_Latn": "en", "zho_Hans": "zh-Hans", "zho_Hant": "zh-Hant", "zh_CN": "zh-Hans-CN", "zh-CN": "zh-CN", "srp_Cyrl": "sr-Cyrl",
+		">>fra<<": "fr", ">>pob<<": "pt-BR", ">>deu_Latn<<": "de", "": "", "_": "!", "eng_Latn_x": "!", "e": "!", ">>fra": "!"} {
+		got, _, err := NamedLanguages(name, "")
+		if err != nil {
+			got = "!"
+		}
+		if got != want {
+			t.Errorf("%q is %q, want %q, %v", name, got, want, err)
+		}
+	}
+}

@@ -209,21 +209,26 @@ func namesOf(l model.Languages, only string) (names []name, err error) {
 
 // route sets the languages, and the targets of each one, also those through a common language.
 func (c *catalog) route() {
-	c.targets = map[string][]string{}
-	reach := map[pair]bool{}
+	direct := map[string][]string{}
 	for p := range c.pairs {
-		reach[p] = true
-		for q := range c.pairs {
-			if p.target == q.source && p.source != q.target {
-				reach[pair{p.source, q.target}] = true
+		direct[p.source] = append(direct[p.source], p.target)
+	}
+	c.targets = map[string][]string{}
+	for source, targets := range direct {
+		reached := map[string]bool{source: true}
+		for _, target := range targets {
+			reached[target] = true
+		}
+		c.targets[source] = slices.Clone(targets)
+		for _, common := range targets {
+			for _, target := range direct[common] {
+				if !reached[target] {
+					reached[target] = true
+					c.targets[source] = append(c.targets[source], target)
+				}
 			}
 		}
-	}
-	for p := range reach {
-		c.targets[p.source] = append(c.targets[p.source], p.target)
-	}
-	for source, targets := range c.targets {
-		slices.Sort(targets)
+		slices.Sort(c.targets[source])
 		c.sources = append(c.sources, source)
 	}
 	slices.Sort(c.sources)

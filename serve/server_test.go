@@ -3,6 +3,7 @@ package serve_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -226,6 +227,9 @@ func TestMemoryOfManyLanguages(t *testing.T) {
 	many := random(t, dir, "", "", 3, func(c *model.Config) {
 		c.Source, c.TargetBegins = model.FromFirst, true
 		c.SrcLanguages = "eng_Latn=270 deu_Latn=271 fra_Latn=272 zho_Hans=273 zho_Hant=274"
+		for i := range 200 { // as many as NLLB-200 has: 40,000 pairs
+			c.SrcLanguages += model.Languages(fmt.Sprintf(" q%c%c=275", 'a'+i/20, 'a'+i%20))
+		}
 		c.TgtLanguages = c.SrcLanguages
 	})
 	memory := func(languages ...string) string {

@@ -145,6 +145,15 @@ func TestMemoryLanguages(t *testing.T) {
 	if err := os.WriteFile(path, []byte("the red dog sees the black cat\tle chien bleu mange le chien bleu\nthe big house\tCASA\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	tmx := filepath.Join(t.TempDir(), "memory.tmx")
+	variants := ""
+	for _, v := range []string{"en-US>house", "zh-TW>HANT", "zh-CN>HANS"} {
+		lang, seg, _ := strings.Cut(v, ">")
+		variants += `<tuv xml:lang="` + lang + `"><seg>` + seg + `</seg></tuv>`
+	}
+	if err := os.WriteFile(tmx, []byte(`<tmx version="1.4"><header srclang="en-US"/><body><tu>`+variants+`</tu></body></tmx>`), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	const s = "the red dog sees the black dog. the big house"
 	for _, c := range []struct {
 		change          func(*model.Config)
@@ -185,6 +194,17 @@ func TestMemoryLanguages(t *testing.T) {
 					if first := do(t, tr, r)[1].Sentences[0]; got.Similarity < 0.8 || got.Translations[0].Score != first.Translations[0].Score {
 						t.Errorf("%q to %q: %+v, as a sentence %+v", texts[i], to, got, first)
 					}
+				}
+			}
+		}
+		if c.to == "zh-Hant" { // the script chooses in TMX
+			for to, want := range map[string]string{"zh": "HANS", "zho_Hans": "HANS", "zho_Hant": "HANT"} {
+				m, err := of.ReadMemory(tmx, "en", to, true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, _ := m.Find("house"); got != want {
+					t.Errorf("to %s: %q, want %q", to, got, want)
 				}
 			}
 		}

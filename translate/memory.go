@@ -56,7 +56,7 @@ func (t *Translator) ReadMemory(path, from, to string, anyRegion bool) (*Memory,
 			return nil, err
 		}
 		of := t.config.Affixes(src, tgt)
-		files.SrcLang, files.TgtLang, pair = cmp.Or(model.LanguageTag(src.Code), t.srcLang), cmp.Or(model.LanguageTag(tgt.Code), t.tgtLang), &of
+		files.SrcLang, files.TgtLang, pair = cmp.Or(model.ScriptTag(src.Code), t.srcLang), cmp.Or(model.ScriptTag(tgt.Code), t.tgtLang), &of
 	}
 	m, err := NewMemory(files.Views())
 	if anyRegion && errors.Is(err, text.ErrNoUnit) {

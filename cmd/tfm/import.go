@@ -53,7 +53,7 @@ func (l *languages) flags(f *cli.Flags) {
 
 // check replaces the languages by their canonical forms.
 func (l *languages) check() (err error) {
-	l.src, l.tgt, err = settings.Languages(l.src, l.tgt)
+	l.src, l.tgt, err = model.NamedLanguages(l.src, l.tgt)
 	return settings.Error(err)
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/translator"
+	"tfm/internal/format"
 	"tfm/serve"
 )
 
@@ -126,7 +127,12 @@ func (c *serving) run(ctx context.Context, args []string) error {
 	if c.options.TLSCert != "" {
 		scheme = "https"
 	}
-	fmt.Printf("Translating %s on %s://%s%s/\n", strings.Join(s.Pairs(), ", "), scheme, l.Addr(), strings.TrimSuffix(c.options.Prefix, "/"))
+	const listed = 12
+	pairs, more := s.Pairs(), ""
+	if n := len(pairs) - listed; n > 0 {
+		pairs, more = pairs[:listed], fmt.Sprintf(" and %s more", format.Count(n, "pair"))
+	}
+	fmt.Printf("Translating %s%s on %s://%s%s/\n", strings.Join(pairs, ", "), more, scheme, l.Addr(), strings.TrimSuffix(c.options.Prefix, "/"))
 	return s.Serve(ctx, l)
 }
 

@@ -99,7 +99,7 @@ func (t *trainer) load() (err error) {
 	if err = t.Load(); err != nil {
 		return err
 	}
-	if t.languages[0], t.languages[1], err = settings.Languages(t.SrcLang, t.TgtLang); err != nil {
+	if t.languages[0], t.languages[1], err = model.NamedLanguages(t.SrcLang, t.TgtLang); err != nil {
 		return settings.Error(err)
 	}
 	if t.Mix != "" {
@@ -213,10 +213,10 @@ func (t *trainer) corpus() *corpus.Text {
 func (t *trainer) validation() *corpus.Text { return t.in(pairs(t.ValidTSV, t.ValidSrc, t.ValidTgt)) }
 
 // in returns a text in the languages that were named. Those of the model to fine-tune, whose tags
-// may be others than those of a translation memory, are likely.
+// may be others than those of a translation memory, are likely, unless the pairs have its tokens.
 func (t *trainer) in(text *corpus.Text) *corpus.Text {
 	if t.languages == [2]string{} && t.Options.Init != "" {
-		return text.In(t.SrcLang, t.TgtLang, true)
+		return text.In(t.SrcLang, t.TgtLang, !t.Config.HasLanguages())
 	}
 	return text.In(t.languages[0], t.languages[1], false)
 }

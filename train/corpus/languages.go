@@ -23,11 +23,22 @@ type affixes struct {
 type languages struct{ from, to string }
 
 // languages returns the languages that the source names for its pairs itself.
-func (s Source) languages() languages {
-	if s.Files.Likely {
-		return languages{}
+func (s Source) languages() languages { return languages{s.SrcLang, s.TgtLang} }
+
+// Unnamed returns the sampled pairs whose source, and those whose target, is in a language that no
+// dataset names.
+func (s *Survey) Unnamed() (sources, targets []text.Pair) {
+	for i, p := range s.Sample {
+		part, _ := s.Train.locate(i + 1)
+		l := s.Train.source(part).languages()
+		if l.from == "" {
+			sources = append(sources, p)
+		}
+		if l.to == "" {
+			targets = append(targets, p)
+		}
 	}
-	return languages{s.Files.SrcLang, s.Files.TgtLang}
+	return sources, targets
 }
 
 // cut splits a source sentence of a tagged corpus into the code of its language and the rest, and
@@ -127,7 +138,7 @@ func (s *Survey) language(field string, l model.Languages, own, other string) (m
 	}
 	found, err := l.Find(strings.ReplaceAll(field, "_", "-"), own)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", s.Train.Name, err)
+		err = fmt.Errorf("%s: a dataset: %w", s.Train.Name, err)
 	}
 	return found, err
 }

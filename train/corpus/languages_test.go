@@ -96,7 +96,7 @@ func TestMixLanguages(t *testing.T) {
 			map[string][3]int32{"a": {11, 0, 21}, "b": {12, 0, 22}}},
 	} {
 		a, b := mixSource(t, "a", 300, ""), mixSource(t, "b", 300, "")
-		b.Files.SrcLang, b.Files.TgtLang = "de", "es"
+		b.SrcLang, b.TgtLang = "de", "es"
 		if c.tagged {
 			a.Tag, b.Tag = ">>fra<<", ">>de<<"
 			a.Files.Source = write(t, "blank", "\tx\na1 of it.\tx1 von a.\n", false)
@@ -135,12 +135,43 @@ func TestMixLanguages(t *testing.T) {
 			}
 		}
 	}
+	// A dataset's languages are a part of the fingerprint, and choose in its memory, with those of
+	// Options on the sides that it does not name.
+	nllb := model.Config{Source: model.FromFirst, SrcLanguages: from, TgtLanguages: to, TargetBegins: true}
+	prints := map[string]bool{}
+	for _, to := range []string{"", "es", "de"} {
+		b := mixSource(t, "b", 30, "")
+		b.TgtLang = to
+		tokens := learned(t)
+		m := Mix{Sources: []Source{b}, Stages: []Stage{{Passes: math.Inf(1)}}}
+		c, err := Read(context.Background(), Options{Train: m.Text("mix"), Tokenizers: &tokens, Model: nllb, SrcLang: "en", TgtLang: "fr"}, train.DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		prints[c.StreamFingerprint] = true
+		s, err := Inspect(context.Background(), Options{Train: m.Text("mix").In("en", "fr", false), Tokenizers: &tokens, Model: nllb})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sources, targets := s.Unnamed(); len(sources) != 30 || (len(targets) == 0) != (to != "") {
+			t.Errorf("%d sources and %d targets in languages that no dataset names, of a dataset to %q", len(sources), len(targets), to)
+		}
+	}
+	if len(prints) != 3 {
+		t.Errorf("%d fingerprints of three languages", len(prints))
+	}
+	memory := Source{Name: "b", SrcLang: "de", Files: text.Files{SrcLang: "de", Source: write(t, "b.tmx", `<tmx version="1.4"><header srclang="de"/><body><tu><tuv xml:lang="de"><seg>Hund</seg></tuv><tuv xml:lang="en"><seg>dog</seg></tuv></tu></body></tmx>`, false)}}
+	if err := text.Each(context.Background(), Mix{Sources: []Source{memory}, Stages: []Stage{{}}}.Text("mix").In("en", "fr", false).All(), func(text.Pair) error { return nil }); err == nil || !strings.Contains(err.Error(), "expected de and fr") {
+		t.Errorf("error %v, want one of a memory without French", err)
+	}
+
 	b := mixSource(t, "b", 30, "")
-	b.Files.SrcLang, b.Files.TgtLang = "de", "tlh"
+	b.SrcLang, b.TgtLang = "de", "tlh"
 	m := Mix{Sources: []Source{b}, Stages: []Stage{{Passes: math.Inf(1)}}}
 	tokens := learned(t)
 	options := Options{Train: m.Text("mix"), Tokenizers: &tokens, Model: model.Config{Source: model.FromFirst, SrcLanguages: from, TgtLanguages: to, TargetBegins: true}}
-	if _, err := Read(context.Background(), options, train.DefaultOptions()); err == nil || !strings.Contains(err.Error(), `mix: tgt-lang is "tlh"`) {
+	if _, err := Read(context.Background(), options, train.DefaultOptions()); err == nil || !strings.Contains(err.Error(), `mix: a dataset: tgt-lang is "tlh"`) {
 		t.Errorf("error %v, want one of the dataset's tlh", err)
 	}
 }

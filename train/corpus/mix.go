@@ -26,6 +26,8 @@ type Source struct {
 	Files text.Files
 	Tag   string // precedes each source sentence: >>fra<<, or a mark such as <bt>; "" is none
 
+	SrcLang, TgtLang string // in the place of those of Options and Files; "" is those
+
 	TrainOnly bool // hold no pairs out
 }
 

@@ -131,7 +131,7 @@ func (m *mixFile) readSource(e yaml.Entry) error {
 	}
 	holdOut := "true"
 	for _, of := range e.Value.Entries {
-		fields := map[string]*string{"path": &s.Files.Source, "src": &s.Files.Source, "tgt": &s.Files.Target, "tag": &s.Tag, "src-lang": &s.Files.SrcLang, "tgt-lang": &s.Files.TgtLang, "hold-out": &holdOut}
+		fields := map[string]*string{"path": &s.Files.Source, "src": &s.Files.Source, "tgt": &s.Files.Target, "tag": &s.Tag, "src-lang": &s.SrcLang, "tgt-lang": &s.TgtLang, "hold-out": &holdOut}
 		field, ok := fields[of.Key]
 		switch {
 		case !ok || !of.Value.IsScalar():
@@ -149,9 +149,11 @@ func (m *mixFile) readSource(e yaml.Entry) error {
 	if s.Files.Source == "" || strings.ContainsAny(s.Name, " \t") {
 		return e.Value.Errorf(m.name, "found the dataset %q without a file, expected NAME: FILE", e.Key)
 	}
-	if _, _, err := model.CanonicalLanguages(s.Files.SrcLang, s.Files.TgtLang); err != nil {
-		return e.Value.Errorf(m.name, "%w", err)
+	var err error
+	if s.SrcLang, s.TgtLang, err = model.NamedLanguages(s.SrcLang, s.TgtLang); err != nil {
+		return e.Value.Errorf(m.name, "%s", strings.Replace(err.Error(), "_lang", "-lang", 1))
 	}
+	s.Files.SrcLang, s.Files.TgtLang = s.SrcLang, s.TgtLang
 	for _, path := range []*string{&s.Files.Source, &s.Files.Target} {
 		if *path != "" && !filepath.IsAbs(*path) {
 			*path = filepath.Join(filepath.Dir(m.name), *path)

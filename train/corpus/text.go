@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -97,17 +98,17 @@ func (t *Text) Place(n int) string {
 }
 
 // In returns the text with the languages of its sides, BCP 47 tags, which choose among those of
-// a translation memory, unless a source names its own. If likely, they only decide which side is
-// the source. "" is found.
+// a translation memory, except those that a source names itself. If likely, they only decide which
+// side is the source, for sources that name none. "" is found.
 func (t *Text) In(srcLang, tgtLang string, likely bool) *Text {
 	if t == nil {
 		return nil
 	}
 	parts := slices.Clone(t.parts)
 	for i := range parts {
-		if f := &parts[i].Files; f.SrcLang == "" && f.TgtLang == "" {
-			f.SrcLang, f.TgtLang, f.Likely = srcLang, tgtLang, likely
-		}
+		f := &parts[i].Files
+		f.Likely = likely && f.SrcLang+f.TgtLang == ""
+		f.SrcLang, f.TgtLang = cmp.Or(f.SrcLang, srcLang), cmp.Or(f.TgtLang, tgtLang)
 	}
 	if parts == nil {
 		return t

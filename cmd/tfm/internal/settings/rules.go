@@ -1,9 +1,6 @@
 package settings
 
 import (
-	"cmp"
-	"strings"
-
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/model"
 	"tfm/train"
@@ -153,17 +150,6 @@ func (r *Run) lengths() {
 
 // languages replaces the language tags by their canonical forms.
 func (r *Run) languages() (err error) {
-	r.SrcLang, r.TgtLang, err = Languages(r.SrcLang, r.TgtLang)
+	r.SrcLang, r.TgtLang, err = model.NamedLanguages(r.SrcLang, r.TgtLang)
 	return err
-}
-
-// Languages returns the canonical tags of the languages that flags name, which may also be codes
-// with "_", such as NLLB's eng_Latn. The error is that of model.CanonicalLanguages.
-func Languages(src, tgt string) (string, string, error) {
-	for _, code := range []*string{&src, &tgt} {
-		if strings.Contains(*code, "_") {
-			*code = cmp.Or(model.LanguageTag(*code), *code)
-		}
-	}
-	return model.CanonicalLanguages(src, tgt)
 }

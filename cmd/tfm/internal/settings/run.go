@@ -138,7 +138,7 @@ func (r *Run) fileFlags(f *cli.Flags) {
 	f.StringVar(&r.ValidSrc, "valid-src", "", "`file` of validation source sentences; without it some of the pairs are held out").Common()
 	f.StringVar(&r.ValidTgt, "valid-tgt", "", "`file` of their translations").Common()
 	f.StringVar(&r.ValidTSV, "valid-tsv", "", "`file` as of -tsv; replaces -valid-src and -valid-tgt")
-	f.StringVar(&r.SrcLang, "src-lang", "", "source `language` recorded in the model, a BCP 47 tag such as en or zh-Hant").Default("detected")
+	f.StringVar(&r.SrcLang, "src-lang", "", "source `language` recorded in the model, a BCP 47 tag such as en or zh-Hant; with -init of a model of several that of the pairs, also as eng_Latn").Default("detected")
 	f.StringVar(&r.TgtLang, "tgt-lang", "", "target `language` recorded in the model").Default("detected")
 	f.BoolVar(&r.Tagged, "tag", false, "each source begins with >>id<<, such as >>fra<<, the language of its target: the model translates to all these languages, by -to")
 	f.StringVar(&r.Out, "o", DefaultModel, "model `file` to write; its checkpoints go to a folder of the same name with .ckpt").Common()

@@ -70,8 +70,8 @@ func (w *Work) Train(ctx context.Context, c Course, title string, args, inputs [
 	}
 	if c.overrides("preset") {
 		preset := c.Preset
-		if c.Steps > 0 && preset == settings.Auto { // which depends on the threads
-			preset = "tiny"
+		if _, given := c.Given()["preset"]; c.Steps > 0 && !given && (c.file == nil || c.file.Options.Init == "") {
+			preset = "tiny" // because auto depends on the threads
 		}
 		args = append(args, "-preset", preset)
 	}

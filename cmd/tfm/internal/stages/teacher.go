@@ -37,7 +37,13 @@ func (t *Teacher) Check() (source, target string, err error) {
 	defer m.Close()
 	c := m.Config()
 	source, target = m.Languages()
-	return cmp.Or(model.LanguageTag(t.From), source), cmp.Or(model.LanguageTag(t.To), target), cmp.Or(
+	if l, err := c.SrcLanguages.Find("from", t.From); err == nil {
+		source = model.LanguageTag(l.Code)
+	}
+	if l, err := c.TgtLanguages.Find("to", t.To); err == nil {
+		target = model.LanguageTag(l.Code)
+	}
+	return source, target, cmp.Or(
 		cli.UsageIf(c.TgtLanguages != "" && t.To+target == "" || c.SrcLanguages != "" && t.From+source == "", "%s is a model of several languages: name them with -from and -to", t.Path),
 		cli.UsageIf(strings.HasSuffix(t.Text, ".gz"), "%s is gzipped, expected a plain file, which is translated in parts", t.Text),
 	)

@@ -24,15 +24,17 @@ const (
 	minSentences  = 50   // with a language
 	minMajority   = 0.5  // of the sampled sentences
 	minLikely     = 0.75 // of the sum: short and technical sentences resemble others
+	minMean       = 0.45 // of the confidences: one sentence again and again may be another language
 )
 
 // detect sets the languages of source and target.
 func (d *data) detect() {
+	sources, targets := d.Unnamed()
 	source := func(p text.Pair) string { return p.Source }
 	if d.Tagged {
 		source = func(p text.Pair) string { _, rest, _ := model.CutLanguage(p.Source); return rest }
 	}
-	d.sources, d.targets = newSide(d.Sample, source), newSide(d.Sample, func(p text.Pair) string { return p.Target })
+	d.sources, d.targets = newSide(sources, source), newSide(targets, func(p text.Pair) string { return p.Target })
 }
 
 // newSide returns the language of a side of pairs.
@@ -60,7 +62,7 @@ func newSide(pairs []text.Pair, sentence func(text.Pair) string) side {
 	if s.n < minSentences || share(s.n, s.of) < minMajority {
 		s.lang = detect.Unknown
 	}
-	if n < minSentences || confidences[s.likely] < minLikely*sum {
+	if n < minSentences || confidences[s.likely] < max(minLikely*sum, minMean*float64(n)) {
 		s.likely = detect.Unknown
 	}
 	return s
@@ -78,7 +80,8 @@ func (j *Job) detectLanguages() {
 	if tagged {
 		d.targets.likely = detect.Unknown
 	}
-	source, target := ofModel(j.Corpus.Model.SrcLanguages, cmp.Or(j.SrcLang, d.sources.likely)), ofModel(j.Corpus.Model.TgtLanguages, cmp.Or(j.TgtLang, d.targets.likely))
+	source := cmp.Or(j.SrcLang, ofModel(j.Corpus.Model.SrcLanguages, d.sources.likely))
+	target := cmp.Or(j.TgtLang, ofModel(j.Corpus.Model.TgtLanguages, d.targets.likely))
 	if source == target || !several && (source == detect.Unknown || target == detect.Unknown) {
 		return
 	}

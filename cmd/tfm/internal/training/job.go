@@ -160,11 +160,15 @@ func (r *Ready) finish(ctx context.Context, result train.Result) Result {
 }
 
 // alignHeads returns the heads of m that align best, as in model.Decoding. It is "", which is all
-// of the last layer, if the pairs are too few to tell.
+// of the last layer, if the pairs are too few to tell, or not in known languages.
 func (j *Job) alignHeads(ctx context.Context, m *model.Transformer, v vocab.Tokenizers) string {
-	o := translate.Options{Threads: j.Threads}
+	o, limit := translate.Options{Threads: j.Threads}, translate.MaxAlignedPairs
 	if j.Config.HasLanguages() {
 		o.From, o.To = j.SrcLang, j.TgtLang
+		if mix, pairs := j.Corpus.Train.Mix(); mix != nil { // the first source, in its languages
+			limit = min(limit, pairs[0])
+			o.From, o.To = cmp.Or(mix.Sources[0].SrcLang, o.From), cmp.Or(mix.Sources[0].TgtLang, o.To)
+		}
 	}
 	t, err := translate.New(m, v, o)
 	if err != nil {
@@ -173,7 +177,7 @@ func (j *Job) alignHeads(ctx context.Context, m *model.Transformer, v vocab.Toke
 	defer t.Close()
 	var pairs []text.Pair
 	for p, err := range j.Corpus.Train.All() {
-		if err != nil || len(pairs) == translate.MaxAlignedPairs {
+		if err != nil || len(pairs) == limit {
 			break
 		}
 		pairs = append(pairs, text.Pair{Source: strings.Clone(p.Source), Target: strings.Clone(p.Target)})

@@ -38,8 +38,8 @@ func (j *Job) printMix() {
 	}
 	for i, s := range mix.Sources {
 		languages := ""
-		if f := s.Files; j.Config.HasLanguages() && !j.Corpus.Tagged && f.SrcLang+f.TgtLang != "" && !f.Likely {
-			languages = fmt.Sprintf(", %s to %s", cmp.Or(f.SrcLang, j.SrcLang, "unknown"), cmp.Or(f.TgtLang, j.TgtLang, "unknown"))
+		if s.SrcLang+s.TgtLang != "" {
+			languages = fmt.Sprintf(", %s to %s", cmp.Or(s.SrcLang, j.SrcLang, "unknown"), cmp.Or(s.TgtLang, j.TgtLang, "unknown"))
 		}
 		j.Progress.Field("", "%s: %s%s%s", s.Name, format.Count(pairs[i], "pair"), languages, tagged(s.Tag))
 	}
