@@ -155,7 +155,7 @@ func (t *trainer) chooseVocabulary(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if t.NewVocabulary(more) {
+		if t.NewVocabulary(t.job.Survey, more) {
 			c.Tokenizers = &learned
 			return nil
 		}

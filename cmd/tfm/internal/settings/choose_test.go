@@ -148,12 +148,17 @@ func TestNewVocabulary(t *testing.T) {
 		imported string
 		want     bool
 		size     int
+		steps    string
 	}{
-		{"", 29_000, 1.4, "", true, 8000},
-		{"", 29_000, 1.2, "", false, 0},
-		{"", 2_000, 1.4, "", false, 0},
-		{"", 29_000, 1.4, "Marian", false, 0},
-		{"vocab-size=900", 2_000, 1, "", true, 900},
+		{"", 29_000, 1.4, "", true, 8000, ""},
+		{"", 29_000, 1.2, "", false, 0, ""},
+		{"", 2_000, 1.4, "", true, 2000, "steps=2350:chosen valid-every=120:chosen"},
+		{"steps=300", 2_000, 1.4, "", true, 2000, "steps=300:command-line"},
+		{"", 2_000, 1.2, "", false, 0, "steps=705:chosen valid-every=40:chosen"},
+		{"", 1_900, 1.4, "", false, 0, ""},
+		{"", 29_000, 1.4, "Marian", false, 0, ""},
+		{"vocab-size=900", 1_000, 1, "", true, 900, "steps=353:chosen"},
+		{"vocab-size=900", 1_000, 1.4, "", true, 900, "steps=1176:chosen"},
 	} {
 		r, err := given("", "", c.typed+" init=old threads=2")
 		if err == nil {
@@ -166,10 +171,11 @@ func TestNewVocabulary(t *testing.T) {
 		learns, err := r.LearnsVocabulary(true)
 		r.Choose(s)
 		size := r.VocabSize
-		got := r.SuitsLearning(s) && r.NewVocabulary(c.more)
+		got := r.SuitsLearning(s) && r.NewVocabulary(s, c.more)
 		if !got {
 			size = 0
 		}
+		check(t, fmt.Sprint(c.pairs, " pairs, ", c.typed), r, c.steps)
 		if !learns || err != nil || got != c.want || size != c.size {
 			t.Errorf("%q, %d pairs, %v times the tokens: %v, %v, %v, size %d; want %v, size %d", c.typed, c.pairs, c.more, learns, err, got, size, c.want, c.size)
 		}

@@ -24,11 +24,13 @@ const (
 	fineTuningWarmup   = 100 // steps; at most a tenth of the run
 	fineTuningCooldown = 0.4
 
-	// Few validation pairs of few pairs do not show when to stop.
-	maxFineTuningEpochs, fewFineTuningPairs = 30, 10_000
+	// Few validation pairs of few pairs do not show when to stop. Pairs like those of the model
+	// are learned by heart sooner than others.
+	likeEpochs, unlikeEpochs, fewFineTuningPairs = 30, 100, 10_000
 
-	// New tokenizers are worth it from this ratio of the tokens.
-	minNewVocabulary = 1.25
+	// New tokenizers are worth it from this ratio of the tokens, which tells that the pairs are
+	// unlike those of the model, and this number of pairs.
+	minNewVocabulary, minVocabularyPairs = 1.25, 2000
 
 	// A run of fewer steps has smaller batches.
 	minFineTuningSteps, fineTuningBatch = 1000, 2000
@@ -104,7 +106,7 @@ func (r *Run) chooseFineTuning(s *corpus.Survey) {
 			o.BatchTokens = max(fineTuningBatch, o.MaxLen+1)
 		}
 		steps = possible / stepTokens()
-		if limit := maxFineTuningEpochs * total / stepTokens(); s.Pairs < fewFineTuningPairs && (limit < steps || o.Time == 0) && r.chosen("steps", "%d epochs of %s", maxFineTuningEpochs, format.Count(s.Pairs, "pair")) {
+		if limit := likeEpochs * total / stepTokens(); s.Pairs < fewFineTuningPairs && (limit < steps || o.Time == 0) && r.chosen("steps", "%d epochs of %s", likeEpochs, format.Count(s.Pairs, "pair")) {
 			o.Steps = max(1, int(math.Ceil(limit)))
 			steps = float64(o.Steps)
 		}
@@ -152,12 +154,18 @@ func (r *Run) sizeGiven() bool { return r.Origin("vocab-size") >= max(File, r.Or
 
 // SuitsLearning reports whether a text is enough to learn tokenizers from, or their size is given.
 func (r *Run) SuitsLearning(s *corpus.Survey) bool {
-	return r.sizeGiven() || s.Pairs >= fewFineTuningPairs && r.fineTuned.Imported == ""
+	return r.sizeGiven() || s.Pairs >= minVocabularyPairs && r.fineTuned.Imported == ""
 }
 
 // NewVocabulary reports whether new tokenizers replace those of the model, with which the text has
-// more times as many tokens.
-func (r *Run) NewVocabulary(more float64) bool {
+// more times as many tokens. Few pairs that are so unlike those of the model have more epochs.
+func (r *Run) NewVocabulary(s *corpus.Survey, more float64) bool {
+	if o := &r.Options; more > minNewVocabulary && r.rechosen("steps", "%d epochs of pairs unlike those of %s", unlikeEpochs, filepath.Base(r.fineTuned.Path)) {
+		o.Steps = o.Steps * unlikeEpochs / likeEpochs
+		if r.Origin("valid-every") == Default {
+			o.ValidEvery = validEvery(s, float64(o.Steps), o.BatchTokens, 5)
+		}
+	}
 	if r.sizeGiven() {
 		return true
 	}
