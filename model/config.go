@@ -149,7 +149,7 @@ var base = Config{DModel: 512, Heads: 8, DFF: 2048, EncoderLayers: 6, DecoderLay
 var student = Config{
 	DModel: 512, Heads: 8, DFF: 2048, EncoderLayers: 6, DecoderLayers: 2, Autoreg: SSRU, Positions: TimingSignal, OutputBias: true,
 	Dropout: 0.1, LabelSmoothing: 0.1, NormEps: 1e-6,
-	Init: ZeroOutputInit, // without which it takes several times the steps to learn to attend
+	Init: ZeroOutputInit, // learns in less than half the steps, see docs/smaller.md
 }
 
 // with returns c after change.
