@@ -259,9 +259,9 @@ func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 		c.Stream, c.Windows, c.WindowPairs = s, s.windows, s.start(0, 1)
 		if r.Train.stages != nil {
 			c.StreamFingerprint = fmt.Sprint(r.sum, r.Train.counts, s.schedule)
-			for _, part := range r.Train.parts {
+			for i, part := range r.Train.parts {
 				if l := part.languages(); r.affixes.of != nil && l != (languages{}) {
-					c.StreamFingerprint += fmt.Sprint(l)
+					c.StreamFingerprint += fmt.Sprint(i, l)
 				}
 			}
 		}
