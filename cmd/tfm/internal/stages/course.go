@@ -32,7 +32,7 @@ func (c *Course) AddFlags(f *cli.Flags) {
 	c.Given = f.Given
 	f.StringVar(&c.Preset, "preset", c.Preset, "model and options of its training").Choices(append([]string{settings.Auto}, model.PresetNames()...)...)
 	f.DurationVar(&c.Time, "time", "training `time`, such as 2h").Common()
-	f.IntVar(&c.Steps, "steps", 0, "steps of the training in place of -time, so that it is the same on every machine; without -preset of tiny").Range(0, math.MaxInt32)
+	f.IntVar(&c.Steps, "steps", 0, "steps of the training in place of -time, so that it is the same on every machine; the size is then tiny by default").Range(0, math.MaxInt32)
 	f.StringVar(&c.Config, "config", "", "settings `file` of the training, as of 'tfm train', without corpora; flags of this command override it")
 }
 
