@@ -29,8 +29,9 @@ const (
 	likeEpochs, unlikeEpochs, fewFineTuningPairs = 30, 100, 10_000
 
 	// New tokenizers are worth it from this ratio of the tokens, which tells that the pairs are
-	// unlike those of the model, and this number of pairs.
-	minNewVocabulary, minVocabularyPairs = 1.25, 2000
+	// unlike those of the model. The vocabulary of few pairs is smaller than the model's; that of
+	// fewer than minVocabularyPairs too small.
+	minNewVocabulary, minSmallVocabulary, minVocabularyPairs = 1.25, 1, 2000
 
 	// A run of fewer steps has smaller batches.
 	minFineTuningSteps, fineTuningBatch = 1000, 2000
@@ -160,7 +161,8 @@ func (r *Run) SuitsLearning(s *corpus.Survey) bool {
 // NewVocabulary reports whether new tokenizers replace those of the model, with which the text has
 // more times as many tokens. Few pairs that are so unlike those of the model have more epochs.
 func (r *Run) NewVocabulary(s *corpus.Survey, more float64) bool {
-	if o := &r.Options; more > minNewVocabulary && r.rechosen("steps", "%d epochs of pairs unlike those of %s", unlikeEpochs, filepath.Base(r.fineTuned.Path)) {
+	unlike := more > minNewVocabulary || more > minSmallVocabulary && s.Pairs < fewFineTuningPairs
+	if o := &r.Options; unlike && r.rechosen("steps", "%d epochs of pairs unlike those of %s", unlikeEpochs, filepath.Base(r.fineTuned.Path)) {
 		o.Steps = o.Steps * unlikeEpochs / likeEpochs
 		if r.Origin("valid-every") == Default {
 			o.ValidEvery = validEvery(s, float64(o.Steps), o.BatchTokens, 5)
@@ -169,11 +171,11 @@ func (r *Run) NewVocabulary(s *corpus.Survey, more float64) bool {
 	if r.sizeGiven() {
 		return true
 	}
-	if more > minNewVocabulary {
+	if unlike {
 		why := fmt.Sprintf("%.0f%% fewer tokens than with the pieces of %s", 100-100/more, filepath.Base(r.fineTuned.Path))
 		r.choices = append(r.choices, Choice{Name: "vocab-size", Why: why})
 	}
-	return more > minNewVocabulary
+	return unlike
 }
 
 // languagesOf sets the languages to those of a model. The pairs of one whose sources name the
