@@ -289,7 +289,7 @@ func TestInitLearnsVocabulary(t *testing.T) {
 		}
 	}
 	args, _ = finetuneArgs(t, imported, "-vocab-size", "330", "-steps", "1")
-	mustFail(t, runTFM(t, "", args...), 2, "-vocab-size 330 needs -init with a model of one target language and tokenizers of tfm")
+	mustFail(t, runTFM(t, "", args...), 2, "-vocab-size 330 needs -init with a model of one pair of languages and tokenizers of tfm")
 }
 
 // Without the pieces that the corpus does not use a model translates its sentences as before, in
