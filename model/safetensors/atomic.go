@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -79,8 +80,11 @@ func writeAtomic(path string, write func(w io.Writer) error) (err error) {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
-		return err
+	// The file is open, and so in use, until it has its name, but Windows renames none that is.
+	if runtime.GOOS == "windows" {
+		f.Close()
+	} else {
+		defer f.Close()
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
@@ -91,15 +95,22 @@ func writeAtomic(path string, write func(w io.Writer) error) (err error) {
 
 // createTemporary creates and locks the temporary file for path.
 func createTemporary(path string) (*os.File, error) {
-	var random [temporaryBytes]byte
-	rand.Read(random[:])
 	dir, base := filepath.Split(path)
-	name := dir + "." + base + "." + hex.EncodeToString(random[:]) + temporarySuffix
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err == nil {
-		markInUse(f)
+	for {
+		var random [temporaryBytes]byte
+		rand.Read(random[:])
+		name := dir + "." + base + "." + hex.EncodeToString(random[:]) + temporarySuffix
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		if markInUse(f) {
+			if _, err := os.Lstat(name); !errors.Is(err, os.ErrNotExist) {
+				return f, nil
+			}
+		}
+		f.Close() // RemoveStale was faster than the mark
 	}
-	return f, err
 }
 
 // isTemporaryOf reports whether createTemporary could use name for a file called base.
@@ -115,8 +126,7 @@ func isTemporaryOf(name, base string) bool {
 // files of other paths. It also keeps files that a running process is writing if
 // the system has file locks (Linux, macOS, BSD). On Windows it returns an error
 // for these, because Windows refuses to remove them. On other systems, do not
-// call it while a process writes to path. A WriteAtomic that starts during
-// RemoveStale may fail, with path unchanged.
+// call it while a process writes to path.
 func RemoveStale(path string) (removed []string, err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -132,14 +142,12 @@ func RemoveStale(path string) (removed []string, err error) {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())
-		if inUse(name) {
-			continue
-		}
-		if err := os.Remove(name); err != nil {
+		tried, err := removeUnused(name)
+		if err != nil {
 			errs = append(errs, err)
-			continue
+		} else if tried {
+			removed = append(removed, name)
 		}
-		removed = append(removed, name)
 	}
 	return removed, errors.Join(errs...)
 }

@@ -8,7 +8,7 @@ import "os"
 func syncDir(string) error { return nil }
 
 // markInUse does nothing: Windows refuses to remove an open file.
-func markInUse(*os.File) {}
+func markInUse(*os.File) bool { return true }
 
-// inUse returns false; the removal of an open file fails.
-func inUse(string) bool { return false }
+// removeUnused removes a file; the removal of an open one fails.
+func removeUnused(name string) (bool, error) { return true, os.Remove(name) }

@@ -275,3 +275,28 @@ func TestKilledProcess(t *testing.T) {
 	}
 	wantOnly(t, path, "old")
 }
+
+// A file is written while others remove what killed processes left.
+func TestWriteAtomicBesideRemoveStale(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	var removers sync.WaitGroup
+	done := make(chan struct{})
+	removers.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				RemoveStale(path)
+			}
+		}
+	})
+	for range 500 {
+		if err := WriteAtomic(path, func(w io.Writer) error { _, err := w.Write([]byte("a")); return err }); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	close(done)
+	removers.Wait()
+}

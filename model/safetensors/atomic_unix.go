@@ -22,16 +22,24 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// markInUse locks f until the process ends. It ignores errors, so that writing
-// works without locks on file systems that lack them.
-func markInUse(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+// markInUse locks f until it is closed, and reports false if removeUnused was faster. It ignores
+// other errors, so that writing works without locks on file systems that lack them.
+func markInUse(f *os.File) bool { return !locked(f) }
 
-// inUse reports whether a process holds the lock of markInUse.
-func inUse(name string) bool {
+// removeUnused removes a file, unless a process holds the lock of markInUse, and reports whether it
+// tried.
+func removeUnused(name string) (bool, error) {
 	f, err := os.Open(name)
-	if err != nil {
-		return false
+	if err == nil {
+		defer f.Close()
+		if locked(f) {
+			return false, nil
+		}
 	}
-	defer f.Close()
+	return true, os.Remove(name)
+}
+
+// locked locks f, or reports that another has the lock.
+func locked(f *os.File) bool {
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
