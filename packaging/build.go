@@ -30,7 +30,7 @@ func (r *release) build() (map[target][]byte, error) {
 		// Package serve speaks HTTP/1.1 only, so that HTTP/2 can stay out of the binary.
 		args := []string{"build", "-trimpath", "-buildvcs=false", "-tags=nethttpomithttp2", "-ldflags=" + stamp}
 		// In these packages inlining costs size and saves little time.
-		packages := []string{"crypto/tls", "crypto/x509"}
+		packages := []string{"crypto/tls", "crypto/x509", "html/template", "net", "net/http", "text/template"}
 		for _, p := range []string{
 			"cmd/...", "digits", "internal/format", "internal/yaml", "model/convert", "model/torchfile", "report", "serve", "text/augment", "text/document", "text/markup", "text/moses", "text/split",
 			"train/corpus", "train/runlog", "train/tensorboard", "translate",
