@@ -1,7 +1,6 @@
 package translate
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -76,7 +75,7 @@ func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) er
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		offset, ok := t.inLanguagesOf(r.Memory, known, r, i)
+		around, offset, ok := t.inLanguagesOf(known, r, i)
 		if !ok || results[i].InMemory || text.IsBlank(s[offset:]) || r.prefix(i) != "" || r.isKept(i) {
 			continue
 		}
@@ -90,13 +89,8 @@ func (t *Translator) adapt(ctx context.Context, r *Request, results []Result) er
 		}
 		one := *r
 		one.Texts, one.Prefixes, one.Prefix, one.standIns, one.Memory = []string{s}, nil, "", nil, nil
-		code, _ := t.textCode(s)
 		if i < len(r.codes) {
-			one.codes, code = r.codes[i:i+1], cmp.Or(code, r.codes[i])
-		}
-		around, err := t.affixes(known, r.From, cmp.Or(code, r.To))
-		if err != nil {
-			return err
+			one.codes = r.codes[i : i+1]
 		}
 		src, tgt := t.tokenizers.Source.Encode(nil, close.source), t.tokenizers.Target.Encode(nil, close.target)
 		list, err := t.adapter.do(ctx, around.wrap(src), slices.Concat(around.Begin, tgt), one)

@@ -214,7 +214,7 @@ func (t *Translator) standIns(ctx context.Context, r *Request) error {
 	texts := slices.Clone(r.Texts)
 	r.standIns = make([][]standIn, len(texts))
 	for i, s := range r.Texts {
-		code, offset := t.textCode(s)
+		code, offset := t.codeOf(r, i)
 		replacements, err := r.replacements(i, offset)
 		if err != nil {
 			return err
@@ -434,12 +434,9 @@ func (t *Translator) retryTerms(ctx context.Context, r Request, results []Result
 		if !slices.ContainsFunc(results[i].Translations, missesTerm) {
 			continue
 		}
-		s, code := all.Texts[i], ""
-		if i < len(all.codes) {
-			code = all.codes[i]
-		}
-		own, _ := t.textCode(s)
-		names := namer{t: t, from: all.From, to: cmp.Or(own, code, all.To), ofTerms: true}
+		s := all.Texts[i]
+		code, _ := t.codeOf(&all, i)
+		names := namer{t: t, from: all.From, to: cmp.Or(code, all.To), ofTerms: true}
 		list := slices.Clone(all.standIns[i])
 		edits := make([]edit, len(list))
 		for k := range list {

@@ -65,6 +65,16 @@ func (t *Translator) textCode(s string) (code string, offset int) {
 	return ">>" + code + "<<", len(s) - len(rest)
 }
 
+// codeOf returns the code of text i of r, which its own >>id<< or r.codes names, or "" for that of
+// r.To, and where the text after its own begins.
+func (t *Translator) codeOf(r *Request, i int) (code string, offset int) {
+	code, offset = t.textCode(r.Texts[i])
+	if i < len(r.codes) {
+		code = cmp.Or(code, r.codes[i])
+	}
+	return code, offset
+}
+
 // affixesByCodes holds the affixes of the languages of a call, because finding a language in a list
 // of 200 takes 0.1 ms.
 type affixesByCodes map[[2]string]affixes

@@ -9,6 +9,7 @@ import (
 
 	"tfm/model"
 	"tfm/text"
+	"tfm/text/markup"
 	"tfm/text/split"
 	"tfm/translate"
 )
@@ -121,6 +122,39 @@ func TestToIsTheCodeInTheText(t *testing.T) {
 			if from == "" && (err != nil || len(score[0].LogProbs) != len(score[0].Tokens)+1) {
 				t.Errorf("%s: scores %+v, error %v", name, score, err)
 			}
+		}
+	}
+}
+
+// The code at the begin of a document is that of its texts, also of their sentences and of the words
+// in the place of kept ranges and terms.
+func TestCodeOfDocument(t *testing.T) {
+	tr := languages(t, opus)
+	o := tr.DefaultOptions()
+	o.MaxTokens = 12
+	document := "<p>The dog A7. The cat.</p><p>A bird.</p>"
+	keepA7 := func(_ int, s string) []text.Range {
+		if i := strings.Index(s, "A7"); i >= 0 {
+			return []text.Range{{Start: i, End: i + len("A7")}}
+		}
+		return nil
+	}
+	glossary, err := translate.ReadGlossary(strings.NewReader("cat\tgato\n"), "terms.tsv", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range map[string]translate.Request{
+		"whole":     {},
+		"sentences": {Split: new(split.Options)},
+		"kept":      {KeepOf: keepA7},
+		"terms":     {Glossary: glossary, Split: new(split.Options)},
+	} {
+		r.Markup, r.Decode = markup.ReadHTML, o
+		r.Texts, r.To = []string{document}, "pob"
+		want := do(t, tr, r)[0]
+		r.Texts, r.To = []string{">>pob<< " + document}, ""
+		if got := do(t, tr, r)[0]; got.Best() != want.Best() || want.Err != nil {
+			t.Errorf("%s: %q with the code in the document, want %q as with To, %v", name, got.Best(), want.Best(), want.Err)
 		}
 	}
 }

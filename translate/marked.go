@@ -179,16 +179,13 @@ func (t *Translator) doMarkup(ctx context.Context, r Request) ([]Result, error) 
 	results := make([]Result, len(r.Texts))
 	documents := make([]*markup.Document, len(r.Texts))
 	all := r
-	all.codes = nil
+	all.codes = nil // of each text of the documents
 	var texts []markup.Text
 	for i, s := range r.Texts {
 		if text.IsBlank(s) {
 			continue
 		}
-		code, offset := t.textCode(s)
-		if i < len(r.codes) {
-			code = cmp.Or(code, r.codes[i])
-		}
+		code, offset := t.codeOf(&r, i)
 		d, err := r.Markup(s[offset:])
 		if err != nil {
 			results[i].Err = err

@@ -90,21 +90,19 @@ func (m *Memory) Find(text string) (target string, found bool) {
 	return target, found
 }
 
-// inLanguagesOf reports whether text i of r is in the languages of a memory, and where it begins
-// after its code. A memory of NewMemory has those of the texts without one.
-func (t *Translator) inLanguagesOf(m *Memory, known affixesByCodes, r *Request, i int) (offset int, ok bool) {
-	if !t.config.HasLanguages() {
-		return 0, true
+// inLanguagesOf reports whether text i of r is in the languages of r.Memory, and returns its affixes
+// and where it begins after its code. A memory of NewMemory has those of the texts without one.
+func (t *Translator) inLanguagesOf(known affixesByCodes, r *Request, i int) (around affixes, offset int, ok bool) {
+	code, offset := t.codeOf(r, i)
+	around, err := t.affixes(known, r.From, cmp.Or(code, r.To))
+	if pair := r.Memory.pair; err != nil { // which encode returns
+		ok = false
+	} else if pair == nil {
+		ok = code == ""
+	} else {
+		ok = slices.Equal(around.Before, pair.Before) && slices.Equal(around.After, pair.After) && slices.Equal(around.Begin, pair.Begin)
 	}
-	code, offset := t.textCode(r.Texts[i])
-	if i < len(r.codes) {
-		code = cmp.Or(code, r.codes[i])
-	}
-	if m.pair == nil {
-		return offset, code == ""
-	}
-	a, err := t.affixes(known, r.From, cmp.Or(code, r.To))
-	return offset, err == nil && slices.Equal(a.Before, m.pair.Before) && slices.Equal(a.After, m.pair.After) && slices.Equal(a.Begin, m.pair.Begin)
+	return around, offset, ok
 }
 
 // words returns s with one space between its words.
@@ -120,7 +118,7 @@ func (t *Translator) recall(r *Request, results []Result) {
 		if r.prefix(i) != "" {
 			continue
 		}
-		offset, ok := t.inLanguagesOf(r.Memory, known, r, i)
+		_, offset, ok := t.inLanguagesOf(known, r, i)
 		if !ok {
 			continue
 		}

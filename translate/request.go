@@ -382,10 +382,7 @@ func (t *Translator) encode(ctx context.Context, r Request, results []Result) (s
 		if text.IsBlank(whole) || results[i].InMemory || results[i].Similarity > 0 {
 			continue
 		}
-		code, offset := t.textCode(whole)
-		if i < len(r.codes) {
-			code = cmp.Or(code, r.codes[i])
-		}
+		code, offset := t.codeOf(&r, i)
 		s := whole[offset:]
 		if text.IsBlank(s) {
 			continue

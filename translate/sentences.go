@@ -43,7 +43,7 @@ func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
 			continue
 		}
 		first := len(all.Texts)
-		code, offset := t.textCode(s)
+		code, offset := t.codeOf(&r, i)
 		sentences, err := t.sentences(s[offset:], code, &r)
 		if err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ func (t *Translator) doSplit(ctx context.Context, r Request) ([]Result, error) {
 		o.MaxRunes = len(s) // long sentences count once
 		if r.SplitSeveral && len(split.Sentences(s[offset:], o)) <= 1 {
 			one := all
-			one.Texts, one.Prefixes, one.codes, one.standIns = []string{s}, []string{r.prefix(i)}, []string{""}, nil
+			one.Texts, one.Prefixes, one.codes, one.standIns = []string{s}, []string{r.prefix(i)}, []string{code}, nil
 			if r.isKept(i) {
 				one.standIns = r.standIns[i : i+1]
 			}
