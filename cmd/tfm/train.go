@@ -106,11 +106,11 @@ func (t *trainer) load() (err error) {
 		if t.mix, err = corpus.ReadMix(t.Mix); err != nil {
 			return err
 		}
-		all, without := t.mix.Tagged()
-		if err = cli.UsageIf(without != "" && !t.Tagged, "%s: the dataset %s has no tag >>id<< of a language, as others have: give it one, or -tag if its sources begin with them", t.Mix, without); err != nil {
-			return err
+		untagged := t.mix.Untagged()
+		if n := len(untagged); n > 0 && n < len(t.mix.Sources) && !t.Tagged {
+			return cli.Usagef("%s: the dataset %s has no tag >>id<< of a language, as others have: give it one, or -tag if its sources begin with them", t.Mix, untagged[0])
 		}
-		t.Tagged = t.Tagged || all
+		t.Tagged = t.Tagged || len(untagged) == 0
 		if t.Trim && slices.ContainsFunc(t.mix.Stages, func(s corpus.Stage) bool { return s.Modifiers != nil }) {
 			err = cli.Usagef("-trim keeps the pieces of the pairs as they are: %s has modifiers, which make others", t.Mix)
 		}

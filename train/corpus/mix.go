@@ -43,21 +43,14 @@ type Stage struct {
 // Text returns the text of the mix, whose name is for messages.
 func (m Mix) Text(name string) *Text { return newText(name, m.Stages, m.Sources...) }
 
-// Tagged reports whether each source has the tag of a language, as Options.Tagged says. If only
-// some have one, it returns the name of another one.
-func (m Mix) Tagged() (all bool, without string) {
-	n := 0
+// Untagged returns the names of the sources without the tag of a language, as Options.Tagged says.
+func (m Mix) Untagged() (names []string) {
 	for _, s := range m.Sources {
-		if _, rest, found := model.CutLanguage(s.Tag); found && rest == "" {
-			n++
-		} else {
-			without = s.Name
+		if _, rest, found := model.CutLanguage(s.Tag); !found || rest != "" {
+			names = append(names, s.Name)
 		}
 	}
-	if n == 0 {
-		without = ""
-	}
-	return n == len(m.Sources), without
+	return names
 }
 
 // shares returns the shares of the sources, whose numbers of pairs are given. Their sum is 1.

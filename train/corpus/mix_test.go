@@ -302,14 +302,15 @@ trainer: /bin/cat
 
 	const head = "datasets:\n  a: a.tsv\nstages: [s]\n"
 	for content, want := range map[string]string{
-		"stages: [s]\n":                                    "1: found no datasets",
-		"version: 2\n":                                     "1: found version \"2\", expected 1",
-		"datasets:\n  a:\n    src: m.en\n":                 "3: found only src of the dataset a",
-		"datasets:\n  a:\n    path: x\n    sorce: y\n":     "4: found sorce of the dataset a",
-		"datasets:\n  a:\n    path: b\n    hold-out: no\n": "3: found hold-out \"no\" of the dataset a",
-		"datasets:\n  a:\n":                                "2: found the dataset \"a\" without a file",
-		"datasets:\n  a: b.tmx\n  a: c\n":                  "3: found a twice",
-		"datasets:\n  a:\n    path: b\n    src-lang: 12\n": "3: ",
+		"stages: [s]\n":                                                       "1: found no datasets",
+		"version: 2\n":                                                        "1: found version \"2\", expected 1",
+		"datasets:\n  a:\n    src: m.en\n":                                    "3: found only src of the dataset a",
+		"datasets:\n  a:\n    path: x\n    sorce: y\n":                        "4: found sorce of the dataset a",
+		"datasets:\n  a:\n    path: b\n    hold-out: no\n":                    "3: found hold-out \"no\" of the dataset a",
+		"datasets:\n  a:\n":                                                   "2: found the dataset \"a\" without a file",
+		"datasets:\n  a: b.tmx\n  a: c\n":                                     "3: found a twice",
+		"datasets:\n  a:\n    path: b\n    src-lang: 12\n":                    "3: ",
+		"datasets:\n  a:\n    path: b\n    tag: '>>fr<<'\n    tgt-lang: de\n": "3: found tag >>fr<< and tgt-lang de",
 		head:                      "3: found no mix of the stage \"s\"",
 		head + "s:\n- a\n":        "5: found \"a\", expected a dataset and its share",
 		head + "s:\n- b 1\n":      "5: found the dataset \"b\", expected one of",
