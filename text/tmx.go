@@ -271,7 +271,7 @@ func (t *tmxReader) findLanguages() error {
 	}
 	switch {
 	case len(found) > 2:
-		return t.errorf("found text in %s beside %s and %s, expected two languages: choose them with -src-lang and -tgt-lang", found[2], found[0], found[1])
+		return t.errorf("found text in %s beside %s and %s, expected two languages, or two that are named, as by -src-lang and -tgt-lang", found[2], found[0], found[1])
 	case len(found) < 2 || known == 2 || t.unit.in(found[0], found[1]) == "":
 		return nil
 	}

@@ -80,7 +80,7 @@ func TestTMX(t *testing.T) {
 		"many variants":      {file: tmx("en", "<tu>"+strings.Repeat("<tuv xml:lang='en'><seg>a</seg></tuv>", maxTMXUnit/tmxVariantMin)+"</tu>"), err: "found a unit longer than"},
 		"long language":      {file: tmx("en", unit(strings.Repeat("x", 101), "a")), err: "found a language of 101 bytes"},
 		"deep":               {file: tmx("en", strings.Repeat("<a>", maxTMXDepth)), err: "nested deeper than"},
-		"third language":     {file: tmx("en", two+unit("fr", "a", "en", "b")), err: ":10: found text in fr beside en and de, expected two languages: choose them with -src-lang and -tgt-lang"},
+		"third language":     {file: tmx("en", two+unit("fr", "a", "en", "b")), err: ":10: found text in fr beside en and de, expected two languages, or two that are named, as by -src-lang and -tgt-lang"},
 		"no language":        {file: tmx("en", "<tu><tuv><seg>a</seg></tuv></tu>"), err: ":5: found a variant without xml:lang"},
 		"no units":           {file: tmx("en", unit("en", "a", "de", "")), err: "found no unit in two languages, expected en and another"},
 		"truncated":          {file: tmx("en", two)[:200], err: "the file ends before </tmx>"},
