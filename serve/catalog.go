@@ -87,6 +87,11 @@ func (c *catalog) readMemory(path string) error {
 		d := c.pairs[p]
 		var err error
 		d.memory, err = d.ReadMemory(path, d.from, d.to, !c.hasOtherRegion(p))
+		if err == nil && !text.IsTMX(path) {
+			if err = detect.CheckDirection(text.Files{Source: path, ExtraColumns: true}.Pairs(), p.source, p.target); err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+		}
 		switch {
 		case err == nil:
 			found, c.pairs[p] = true, d

@@ -181,7 +181,7 @@ func TestTexts(t *testing.T) {
 // have those of the models.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
-	tmx, tsv, broken := filepath.Join(dir, "m.tmx"), filepath.Join(dir, "m.tsv"), filepath.Join(dir, "m.broken")
+	tmx, tsv, broken, swapped := filepath.Join(dir, "m.tmx"), filepath.Join(dir, "m.tsv"), filepath.Join(dir, "m.broken"), filepath.Join(dir, "swapped.tsv")
 	const unit = `<tu><tuv xml:lang="en-US"><seg>the red dog runs.</seg></tuv><tuv xml:lang="de"><seg>HUND</seg></tuv></tu>`
 	for path, s := range map[string]string{tmx: `<tmx version="1.4"><header srclang="en-US"/><body>` + unit + `</body></tmx>`, tsv: "the red dog runs.\tHUND\n", broken: `<tmx version="1.4"><header srclang="en-US"/><body>` + unit + `<tu>`} {
 		if err := os.WriteFile(path, []byte(s), 0o666); err != nil {
@@ -219,6 +219,13 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	one.Close()
+	reversed := strings.Repeat("Der Hund, den wir gestern sahen, lief über die Straße.\tThe dog that we saw yesterday ran across the street.\n", 60)
+	if err := os.WriteFile(swapped, []byte(reversed), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := serve.New(serve.Options{Models: []string{filepath.Join(models, "en-de.safetensors")}, Memory: swapped}); err == nil || !strings.Contains(err.Error(), "swapped.tsv: found sources that look like de") {
+		t.Errorf("columns in the other order: error %v", err)
+	}
 }
 
 // A memory of two languages is that of both directions of a model of many, and of no others.

@@ -138,6 +138,7 @@ func (c *cleaning) run(ctx context.Context, _ []string) error {
 	}
 	var table strings.Builder
 	screen := terminal.New(&table, terminal.Width(output))
+	c.corpus.PrintLanguages(screen)
 	printCleaned(screen, report, samples)
 	_, err = output.WriteString(table.String())
 	return err

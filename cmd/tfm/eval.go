@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"strings"
 	"time"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/scoring"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
@@ -20,6 +22,7 @@ import (
 	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
+	"tfm/text/detect"
 	"tfm/translate"
 )
 
@@ -103,6 +106,11 @@ func (c *evaluation) run(ctx context.Context, _ []string) error {
 	if err := c.model.Search(c.search, c.given(), t); err != nil {
 		return err
 	}
+	if source, target := t.Languages(); len(refs) > 0 {
+		if err := detect.CheckDirection(zipped(srcs, refs[0]), source, target); err != nil {
+			fmt.Fprintf(os.Stderr, "tfm: warning: %s: %v\n", c.src, err)
+		}
+	}
 	hyps, err := c.translate(ctx, t, srcs)
 	if err != nil {
 		return err
@@ -133,6 +141,17 @@ func readPairs(path, from, to string, t *translate.Translator) ([][]string, erro
 		}
 	}
 	return texts, err
+}
+
+// zipped returns the pairs of two lists.
+func zipped(srcs, refs []string) iter.Seq2[text.Pair, error] {
+	return func(yield func(text.Pair, error) bool) {
+		for i := range min(len(srcs), len(refs)) {
+			if !yield(text.Pair{Source: srcs[i], Target: refs[i]}, nil) {
+				return
+			}
+		}
+	}
 }
 
 // sides returns the sources and the targets of all pairs.
@@ -169,7 +188,8 @@ func (c *evaluation) translate(ctx context.Context, t *translate.Translator, src
 				warnings.Add(w)
 			}
 		}
-		p.Update(time.Now(), fmt.Sprintf("%s of %s sentences, %.1f a second", format.Thousands(len(hyps)), format.Thousands(len(srcs)), perSecond(len(hyps))))
+		left := filter.Remaining(time.Since(start), float64(len(hyps))/float64(len(srcs)))
+		p.Update(time.Now(), fmt.Sprintf("%s of %s, %.1f a second, %s", format.Thousands(len(hyps)), format.Count(len(srcs), "sentence"), perSecond(len(hyps)), left))
 	}
 	warnings.Summarize()
 	p.Line("%s in %.1f s, %.1f a second", format.Count(len(hyps), "sentence"), time.Since(start).Seconds(), perSecond(len(hyps)))

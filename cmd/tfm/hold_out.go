@@ -101,6 +101,7 @@ func (h *holdingOut) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
+	h.corpus.PrintLanguages(screen)
 	all := 0
 	for _, n := range report.Pairs {
 		all += n

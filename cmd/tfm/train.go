@@ -286,7 +286,7 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 	if err != nil {
 		return nil, nil, err
 	}
-	t.init, t.tokenizers = &training.Init{Path: path, Model: file.Model, Tokenizers: own, Shortlist: file.Shortlist != nil}, &own
+	t.init, t.tokenizers = &training.Init{Path: path, Model: file.Model, Tokenizers: own, SrcLang: file.SrcLang, TgtLang: file.TgtLang, Shortlist: file.Shortlist != nil}, &own
 	of := &settings.Tokenizers{Path: path, Joint: own.Joint()}
 	if t.Vocab != "" {
 		if of, err = t.loadTokenizers(t.Vocab); err != nil {

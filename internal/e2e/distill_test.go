@@ -34,7 +34,7 @@ func TestDistill(t *testing.T) {
 		}
 	}
 	want := read(t, filepath.Join(dir, "a.safetensors"))
-	if o := mustRun(t, "", args("a.safetensors")...); strings.Count(o.stderr, ": done before\n") != 5 {
+	if o := mustRun(t, "", args("a.safetensors")...); strings.Count(o.stderr, " done before\n") != 6 {
 		t.Errorf("again: %s", o.stderr)
 	}
 	// The translations closest to the references are others, and so are all later stages.
@@ -91,6 +91,13 @@ func TestDistill(t *testing.T) {
 	mustRun(t, "", args("b.safetensors")...)
 	if read(t, filepath.Join(dir, "b.safetensors")) != want {
 		t.Error("after kills the student is another")
+	}
+
+	// A text in another language is told before it is translated.
+	german := write(t, "german.txt", strings.Repeat("Der Hund, den wir gestern sahen, lief über die Straße.\n", 60))
+	o = runTFM(t, "", "distill", "-teacher", teacher, "-src", german, "-beam", "1", "-steps", "1", "-o", filepath.Join(dir, "german.safetensors"))
+	if warning := "1/6 translate with the teacher\n  warning: " + teacher + " translates from en, but " + german + " looks like de (60 of 60 lines)\n"; !strings.Contains(o.stderr, warning) {
+		t.Errorf("standard error has no %q\n%s", warning, o.stderr)
 	}
 
 	other := filepath.Join(dir, "c.safetensors")

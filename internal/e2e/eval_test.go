@@ -82,6 +82,9 @@ func TestValidationScoresAsEvalDoes(t *testing.T) {
 	}
 }
 
+// swappedPairs are pairs of French and English.
+var swappedPairs = strings.Repeat("Le chien que nous avons vu hier courait dans la rue.\tThe dog that we saw yesterday ran across the street.\n", 60)
+
 // Pairs in one file are those of two, also in a translation memory whose sides have the languages
 // of the model in the other order.
 func TestEvalPairs(t *testing.T) {
@@ -107,6 +110,11 @@ func TestEvalPairs(t *testing.T) {
 		t.Errorf("of three languages: printed\n%swant\n%s", got, want)
 	}
 	mustFail(t, runTFM(t, "", "eval", "-model", m, "-tsv", toy.testSrc), 1, ":1: found no tab")
+	swapped := write(t, "swapped.tsv", swappedPairs)
+	if o := mustRun(t, "", "eval", "-model", m, "-tsv", swapped); !strings.Contains(o.stderr, "tfm: warning: "+swapped+": found sources that look like fr (60 of 60), expected en to fr\n") {
+		t.Errorf("no warning of columns in the other order: %s", o.stderr)
+	}
+	mustFail(t, runTFM(t, "", "translate", "-model", m, "-memory", swapped), 1, swapped+": found sources that look like fr")
 	if got := mustRun(t, tsv.String(), "eval", "-model", m, "-tsv", "-").stdout; got != want {
 		t.Errorf("standard input: printed\n%swant\n%s", got, want)
 	}

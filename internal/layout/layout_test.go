@@ -100,9 +100,9 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/translator", "text model model/convert model/decode train translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/ordered cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/distill", "text text/score"},
-	{"cmd/tfm/internal/filter", "text text/markup text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/ordered cmd/tfm/internal/terminal"},
+	{"cmd/tfm/internal/filter", "text text/detect text/markup text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/ordered cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/documents", "text text/document text/markup model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/filter cmd/tfm/internal/terminal"},
-	{"cmd/tfm/internal/stages", "text model model/safetensors train internal/format cmd/tfm/internal/cli cmd/tfm/internal/distill cmd/tfm/internal/filter cmd/tfm/internal/release " +
+	{"cmd/tfm/internal/stages", "text text/detect model model/safetensors train internal/format cmd/tfm/internal/cli cmd/tfm/internal/distill cmd/tfm/internal/filter cmd/tfm/internal/release " +
 		"cmd/tfm/internal/settings cmd/tfm/internal/terminal cmd/tfm/internal/translator"},
 	{"cmd/tfm/internal/shard", "mat text translate model/safetensors cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},

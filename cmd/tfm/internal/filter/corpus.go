@@ -6,11 +6,16 @@ import (
 	"os"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/cmd/tfm/internal/terminal"
 	"tfm/text"
 )
 
 // Corpus is the files of the pairs that a command reads.
-type Corpus struct{ src, tgt, tsv, srcLang, tgtLang string }
+type Corpus struct {
+	src, tgt, tsv, srcLang, tgtLang string
+
+	languages [2]string // that a translation memory had
+}
 
 // CorpusFlags declares the flags of a Corpus.
 func CorpusFlags(f *cli.Flags) *Corpus {
@@ -53,10 +58,17 @@ func (c *Corpus) CheckFiles() error {
 	return nil
 }
 
+// PrintLanguages prints the languages that a translation memory had, if the flags do not name them.
+func (c *Corpus) PrintLanguages(screen *terminal.Progress) {
+	if l := c.languages; l[0] != "" && (c.srcLang == "" || c.tgtLang == "") {
+		screen.Text("languages: %s to %s, as %s has them (-src-lang, -tgt-lang)", l[0], l[1], c.tsv)
+	}
+}
+
 // Files returns the files.
 func (c *Corpus) Files() text.Files {
 	if c.tsv != "" {
-		return text.Files{Source: c.tsv, SrcLang: c.srcLang, TgtLang: c.tgtLang}
+		return text.Files{Source: c.tsv, SrcLang: c.srcLang, TgtLang: c.tgtLang, Languages: &c.languages}
 	}
 	return text.Files{Source: c.src, Target: c.tgt}
 }

@@ -2,8 +2,11 @@ package filter
 
 import (
 	"cmp"
+	"fmt"
 
 	"tfm/cmd/tfm/internal/cli"
+	"tfm/text"
+	"tfm/text/detect"
 	"tfm/translate"
 )
 
@@ -38,6 +41,12 @@ func (m *Memory) Apply(o *translate.LineOptions, t *translate.Translator) (err e
 		return nil
 	}
 	o.Adapt = m.Adapt
-	o.Memory, err = t.ReadMemory(m.File, "", "", true)
-	return err
+	if o.Memory, err = t.ReadMemory(m.File, "", "", true); err != nil || text.IsTMX(m.File) {
+		return err
+	}
+	src, tgt := t.Languages()
+	if err := detect.CheckDirection(text.Files{Source: m.File, ExtraColumns: true}.Pairs(), src, tgt); err != nil {
+		return fmt.Errorf("%s: %w", m.File, err)
+	}
+	return nil
 }

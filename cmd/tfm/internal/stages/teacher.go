@@ -19,6 +19,8 @@ import (
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
 	"tfm/model"
+	"tfm/text"
+	"tfm/text/detect"
 )
 
 // Teacher is a model whose translations of a text are learned.
@@ -26,6 +28,8 @@ type Teacher struct {
 	translator.Model
 	Text string // file, one sentence a line
 	Beam int    // 0 draws translations
+
+	source string // language of Text, set by Check
 }
 
 // Check opens the teacher and returns the languages that it translates, "" if unknown.
@@ -43,10 +47,24 @@ func (t *Teacher) Check() (source, target string, err error) {
 	if l, err := c.TgtLanguages.Find("to", t.To); err == nil {
 		target = model.LanguageTag(l.Code)
 	}
+	t.source = source
 	return source, target, cmp.Or(
 		cli.UsageIf(c.TgtLanguages != "" && t.To+target == "" || c.SrcLanguages != "" && t.From+source == "", "%s is a model of several languages: name them with -from and -to", t.Path),
 		cli.UsageIf(strings.HasSuffix(t.Text, ".gz"), "%s is gzipped, expected a plain file, which is translated in parts", t.Text),
 	)
+}
+
+// majority returns the language of the first lines of the text.
+func (t *Teacher) majority() detect.Majority {
+	const lines = 500
+	return detect.Default().Majority(func(yield func(string) bool) {
+		n := 0
+		for l, err := range text.Lines(t.Text) {
+			if n++; err != nil || n > lines || !yield(l) {
+				return
+			}
+		}
+	})
 }
 
 // shardBytes is the size of the text that the teacher translates at a time, about 10,000 words, so
@@ -91,8 +109,11 @@ func (w *Work) Translate(ctx context.Context, title string, t Teacher, more ...s
 		}
 	}
 	w.Progress.Line("%s", title)
+	if m := t.majority(); m.Differs(t.source) {
+		w.Progress.Line("  warning: %s translates from %s, but %s looks like %s (%d of %d lines)", t.Path, t.source, t.Text, m.Lang, m.N, m.Of)
+	}
 	w.Progress.Line("  tfm translate %s %s", shellWords(args), cli.ShellWord(t.Text))
-	start := time.Now()
+	start, before := time.Now(), stamp(paths...)
 	for i, path := range paths {
 		shard := slices.Concat(args, w.threadsArgs(), []string{"-shard", fmt.Sprintf("%d/%d", i+1, len(paths)), "-o", path, t.Text})
 		if err := w.Program(ctx, "translate", shard...); err != nil {
@@ -102,6 +123,9 @@ func (w *Work) Translate(ctx context.Context, title string, t Teacher, more ...s
 		w.Progress.Update(time.Now(), fmt.Sprintf("part %s of %s, %v left", format.Thousands(i+1), format.Thousands(len(paths)), left.Round(time.Second)))
 	}
 	w.Progress.Clear()
+	if stamp(paths...) == before {
+		w.Progress.Line("  done before")
+	}
 	return nil
 }
 

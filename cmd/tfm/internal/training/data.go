@@ -6,7 +6,9 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/internal/format"
+	"tfm/model"
 	"tfm/text"
+	"tfm/text/detect"
 	"tfm/text/script"
 	"tfm/train/corpus"
 )
@@ -60,7 +62,7 @@ type data struct {
 	read             *corpus.Corpus
 	srcLang, tgtLang string
 	fineTuning       bool
-	sources, targets side
+	sources, targets detect.Majority
 	found            []string
 }
 
@@ -70,6 +72,7 @@ func (d *data) warn(text string, args ...any) { d.found = append(d.found, fmt.Sp
 func (d data) warnings() []string {
 	d.detect()
 	d.languages()
+	d.mixLanguages()
 	d.sameLanguage()
 	d.swapped()
 	d.unaligned("training", d.Options.Train, d.LinePairing, d.Pairs)
@@ -94,6 +97,28 @@ func flags(t *corpus.Text, prefix string) string {
 	return fmt.Sprintf("-%ssrc and -%[1]stgt", prefix)
 }
 
+// mixLanguages warns of a source of a mix that names other languages than the run's, in which there
+// is one pair of languages.
+func (d *data) mixLanguages() {
+	mix, _ := d.Train.Mix()
+	if mix == nil || d.Model.HasLanguages() {
+		return
+	}
+	for _, s := range mix.Sources {
+		switch {
+		case otherLanguage(s.SrcLang, d.srcLang):
+			d.warn("the dataset %s has sources in %s, and the others, or the model, in %s: check src-lang", s.Name, s.SrcLang, d.srcLang)
+			return
+		case !d.Tagged && otherLanguage(s.TgtLang, d.tgtLang):
+			d.warn("the dataset %s has targets in %s, and the others, or the model, in %s: check tgt-lang", s.Name, s.TgtLang, d.tgtLang)
+			return
+		}
+	}
+}
+
+// otherLanguage reports whether two tags are known and of two languages.
+func otherLanguage(a, b string) bool { return a != "" && b != "" && !model.SameLanguage(a, b) }
+
 // sameLanguage warns of two sides in one language.
 func (d *data) sameLanguage() {
 	switch {
@@ -103,8 +128,8 @@ func (d *data) sameLanguage() {
 	case d.Similarity > maxSimilarity:
 		d.warn("source and target look like one language (similarity %.3f, of two languages below %v): check %s",
 			d.Similarity, maxSimilarity, flags(d.Train, ""))
-	case d.isOneLanguage():
-		d.warn("source and target look like one language, %s: check %s", d.sources.lang, flags(d.Train, ""))
+	case d.sources.Same(d.targets):
+		d.warn("source and target look like one language, %s: check %s", d.sources.Lang, flags(d.Train, ""))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tfm/internal/texttest"
+	"tfm/model"
 	"tfm/text"
 	"tfm/text/clean"
 	"tfm/train"
@@ -243,5 +244,29 @@ func TestNearHeldOutPairs(t *testing.T) {
 	d.read.HeldOut = &clean.ValidationSet{Moved: 9}
 	if d.overlap(); len(d.found) != 1 {
 		t.Errorf("warnings %q, want no second one", d.found)
+	}
+}
+
+// A dataset of a mix that names another language than the model of one pair has a warning.
+func TestMixLanguages(t *testing.T) {
+	for _, c := range []struct {
+		src, tgt string // of the dataset
+		model    model.Config
+		tagged   bool
+		want     string
+	}{
+		{src: "en-GB", tgt: "de"},
+		{src: "en"},
+		{src: "en", tgt: "fr", want: "the dataset mine has targets in fr, and the others, or the model, in de: check tgt-lang"},
+		{src: "cs", tgt: "fr", want: "the dataset mine has sources in cs, and the others, or the model, in en: check src-lang"},
+		{tgt: "fr", tagged: true},
+		{src: "cs", tgt: "fr", model: model.Config{TgtLanguages: "fra=3 deu=4"}},
+	} {
+		mix := corpus.Mix{Stages: []corpus.Stage{{}}, Sources: []corpus.Source{{Name: "general"}, {Name: "mine", SrcLang: c.src, TgtLang: c.tgt}}}
+		d := data{Survey: &corpus.Survey{Options: corpus.Options{Train: mix.Text("mix.yml"), Model: c.model, Tagged: c.tagged}}, srcLang: "en", tgtLang: "de"}
+		d.mixLanguages()
+		if got := strings.Join(d.found, "\n"); got != c.want {
+			t.Errorf("%s to %s: %q, want %q", c.src, c.tgt, got, c.want)
+		}
 	}
 }

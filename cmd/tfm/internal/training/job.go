@@ -49,10 +49,11 @@ const maxSeveralSentences = 0.1
 
 // Init is a model to fine-tune.
 type Init struct {
-	Path       string
-	Model      *model.Transformer
-	Tokenizers vocab.Tokenizers
-	Shortlist  bool // the model file has one, which is not kept
+	Path             string
+	Model            *model.Transformer
+	Tokenizers       vocab.Tokenizers
+	SrcLang, TgtLang string // "" if unknown
+	Shortlist        bool   // the model file has one, which is not kept
 }
 
 // Result is a trained model.
@@ -130,6 +131,8 @@ func (j *Job) Prepare(ctx context.Context) (r *Ready, err error) {
 		j.printTokenize(c, chosen)
 	}
 	j.watch = newWatch(j.Options, j.Config)
+	mix, _ := j.Corpus.Train.Mix()
+	j.watch.mixed = mix != nil
 	m, err := model.New(j.Config)
 	if err != nil {
 		return nil, err
@@ -257,6 +260,9 @@ func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 	}
 	j.renumberSuppressed(tgt)
 	j.Progress.Field("initial weights", "%s", from.Path)
+	if otherLanguage(j.SrcLang, from.SrcLang) || otherLanguage(j.TgtLang, from.TgtLang) && !j.Corpus.Tagged {
+		j.print(message{text: fmt.Sprintf("%s translates %s to %s, but the pairs are %s to %s: check -src-lang and -tgt-lang", from.Path, from.SrcLang, from.TgtLang, j.SrcLang, j.TgtLang)})
+	}
 	joint := to.Joint() && from.Tokenizers.Joint()
 	j.fieldIf(joint, "pieces", "%s", known(src, from.Tokenizers.Source))
 	j.fieldIf(!joint, "source pieces", "%s", known(src, from.Tokenizers.Source))

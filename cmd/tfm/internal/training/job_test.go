@@ -104,6 +104,15 @@ func TestJob(t *testing.T) {
 	if found := read(t, printed); strings.Contains(found, "warning") {
 		t.Errorf("output has a warning, want none\n%s", found)
 	}
+	again, printed = job(t)
+	again.Corpus.Tokenizers, again.Init = &r.Tokenizers, &Init{Path: "first.safetensors", Model: r.Model, Tokenizers: r.Tokenizers, SrcLang: "en-GB", TgtLang: "fr"}
+	again.Options.Init = "first.safetensors"
+	if _, err = again.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if found, want := read(t, printed), "warning: first.safetensors translates en-GB to fr, but the pairs are en to de: check -src-lang and -tgt-lang\n"; !strings.Contains(found, want) {
+		t.Errorf("output has no %q\n%s", want, found)
+	}
 	if want := "fine-tuned from first.safetensors"; !strings.Contains(r.Info, want) {
 		t.Errorf("info %q, want %q in it", r.Info, want)
 	}

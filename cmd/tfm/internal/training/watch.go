@@ -22,6 +22,7 @@ import (
 type watch struct {
 	o       train.Options
 	config  model.Config
+	mixed   bool        // the sources have shares, and no epochs in common
 	started train.Event // the Started event
 	said    map[warning]bool
 
@@ -127,16 +128,19 @@ func (w *watch) epochSteps() float64 {
 // pairs at all. A run of 10,000 steps has seen enough pairs without that.
 func (w *watch) checkLength(steps int) {
 	const enough, share = 10_000, 0.9
-	epoch, about, limit := w.epochSteps(), "", "run (-steps)"
+	epoch, about, limit, warmup := w.epochSteps(), "", "run (-steps)", max(1, steps/10)
 	if w.o.Time > 0 {
 		about, limit = "about ", "-time"
 	}
+	if w.o.Init == "" {
+		limit += " or a smaller -preset"
+	}
 	switch {
 	case steps == 0:
-	case steps <= w.o.Warmup:
-		w.warn(tooShort, "the run ends at %sstep %s, but the learning rate rises until step %s. Try -warmup %d.", about, format.Thousands(steps), format.Thousands(w.o.Warmup), max(1, steps/10))
-	case steps < enough && float64(steps) < share*epoch:
-		w.warn(tooShort, "the run ends at %sstep %s of an epoch of %s steps: it uses %.0f%% of the training pairs. Try a longer %s or a smaller -preset.",
+	case steps <= w.o.Warmup && warmup < w.o.Warmup:
+		w.warn(tooShort, "the run ends at %sstep %s, but the learning rate rises until step %s. Try -warmup %d.", about, format.Thousands(steps), format.Thousands(w.o.Warmup), warmup)
+	case steps < enough && float64(steps) < share*epoch && !w.mixed:
+		w.warn(tooShort, "the run ends at %sstep %s of an epoch of %s steps: it uses %.0f%% of the training pairs. Try a longer %s.",
 			about, format.Thousands(steps), format.Thousands(int(math.Round(epoch))), 100*float64(steps)/epoch, limit)
 	}
 }

@@ -157,6 +157,30 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// Shares of several sources have no epochs in common, and another size is no choice for the weights
+// of a model.
+func TestWatchShortRuns(t *testing.T) {
+	messages := func(mixed bool, change func(*train.Options)) string {
+		w := watched(func(o *train.Options) { o.Steps, o.Warmup = 100, 10; change(o) })
+		w.mixed = mixed
+		return feed(w, course{to: 1, nll: learning, left: func(int, time.Duration) time.Duration { return time.Minute }})
+	}
+	for _, c := range []struct {
+		mixed  bool
+		change func(*train.Options)
+		want   string
+	}{
+		{true, func(*train.Options) {}, ""},
+		{false, func(o *train.Options) { o.Init = "m" }, "Try a longer run (-steps).\n"},
+		{false, func(o *train.Options) { o.Steps, o.Warmup = 5, 1; o.Init = "m" }, "Try a longer run (-steps).\n"},
+		{false, func(o *train.Options) { o.Steps, o.Warmup = 1, 1 }, "it uses 0% of the training pairs"},
+	} {
+		if got := messages(c.mixed, c.change); (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, "-warmup") {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 func TestWatchSkippedPairs(t *testing.T) {
 	w := watched(nil)
 	if got := w.observe(train.Event{Kind: train.Started, Pairs: 950, TooLong: 50, Steps: 3000}); len(got) != 0 {
