@@ -126,8 +126,8 @@ func TestToIsTheCodeInTheText(t *testing.T) {
 	}
 }
 
-// The code at the begin of a document is that of its texts, also of their sentences and of the words
-// in the place of kept ranges and terms.
+// The code at the begin of a document is that of its texts, their sentences, and the words in the
+// place of kept ranges and terms.
 func TestCodeOfDocument(t *testing.T) {
 	tr := languages(t, opus)
 	o := tr.DefaultOptions()

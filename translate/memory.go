@@ -90,8 +90,9 @@ func (m *Memory) Find(text string) (target string, found bool) {
 	return target, found
 }
 
-// inLanguagesOf reports whether text i of r is in the languages of r.Memory, and returns its affixes
-// and where it begins after its code. A memory of NewMemory has those of the texts without one.
+// inLanguagesOf reports whether text i of r is in the languages of r.Memory. It returns the affixes
+// of the text and where it begins after its code. A memory of NewMemory has the languages of the
+// texts without a code.
 func (t *Translator) inLanguagesOf(known affixesByCodes, r *Request, i int) (around affixes, offset int, ok bool) {
 	code, offset := t.codeOf(r, i)
 	around, err := t.affixes(known, r.From, cmp.Or(code, r.To))

@@ -3,6 +3,7 @@
 //
 //	detect.go     Detector: the language of a text, its candidates
 //	sentences.go  the languages of the sentences of a text
+//	majority.go   Majority: the language of most of many sentences; sides in each other's language
 //	default.go    the profiles of the binary
 //
 // Package profile has the method. The program internal/build makes the file profiles.bin, with
