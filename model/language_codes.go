@@ -170,6 +170,22 @@ func SameLanguage(code, tag string) bool {
 	return err == nil
 }
 
+// DifferentLanguages reports whether two tags or codes name languages of ISO 639-1 that differ by
+// more than script, region or dialect.
+func DifferentLanguages(a, b string) bool {
+	var languages [2]string
+	for i, code := range []string{a, b} {
+		l := partsOf(code).language
+		if tagOf[l] == "" {
+			return false
+		}
+		if languages[i] = l; l == "nno" { // no may be either
+			languages[i] = "nor"
+		}
+	}
+	return languages[0] != languages[1]
+}
+
 // match returns how well has answers the request want, 0 for not at all.
 func (want languageParts) match(has languageParts) int {
 	if want.language == "" || want.language != has.language {

@@ -87,8 +87,8 @@ func (c *catalog) readMemory(path string) error {
 		d := c.pairs[p]
 		var err error
 		d.memory, err = d.ReadMemory(path, d.from, d.to, !c.hasOtherRegion(p))
-		if err == nil && !text.IsTMX(path) {
-			if err = detect.CheckDirection(text.Files{Source: path, ExtraColumns: true}.Pairs(), p.source, p.target); err != nil {
+		if err == nil {
+			if err = detect.CheckDirection(d.memory.First, p.source, p.target); err != nil {
 				err = fmt.Errorf("%s: %w", path, err)
 			}
 		}

@@ -94,6 +94,18 @@ func (t *Translator) affixes(known affixesByCodes, from, to string) (a affixes, 
 	return a, nil
 }
 
+// Tags returns the BCP 47 tags of the languages of a Request with From and To, "" if unknown.
+func (t *Translator) Tags(from, to string) (src, tgt string) {
+	src, tgt = t.srcLang, t.tgtLang
+	if l, err := chooseLanguage("from", t.config.SrcLanguages, cmp.Or(from, t.from), src); err == nil && l.Code != "" {
+		src = model.LanguageTag(l.Code)
+	}
+	if l, err := chooseLanguage("to", t.config.TgtLanguages, cmp.Or(to, t.to), tgt); err == nil && l.Code != "" {
+		tgt = model.LanguageTag(l.Code)
+	}
+	return src, tgt
+}
+
 // chooseLanguages returns the languages of a text, as affixes does.
 func (t *Translator) chooseLanguages(from, to string) (src, tgt model.Language, err error) {
 	if src, err = chooseLanguage("from", t.config.SrcLanguages, cmp.Or(from, t.from), t.srcLang); err != nil {

@@ -15,6 +15,7 @@ import (
 // Memory has the translations of whole texts, as a translation memory. It is safe for concurrent
 // use.
 type Memory struct {
+	First   []text.Pair       // of the pairs that it was read from, up to 500
 	targets map[string]string // by source
 	pair    *model.Affixes    // of its languages, in a model of several; nil without
 
@@ -35,6 +36,9 @@ func NewMemory(pairs iter.Seq2[text.Pair, error]) (*Memory, error) {
 	for p, err := range pairs {
 		if err != nil {
 			return nil, err
+		}
+		if len(m.First) < 500 {
+			m.First = append(m.First, text.Pair{Source: strings.Clone(p.Source), Target: strings.Clone(p.Target), Line: p.Line})
 		}
 		if source := words(p.Source); source != "" && !text.IsBlank(p.Target) {
 			m.targets[strings.Clone(source)] = strings.Clone(strings.TrimSpace(p.Target))
@@ -92,7 +96,7 @@ func (m *Memory) Find(text string) (target string, found bool) {
 
 // inLanguagesOf reports whether text i of r is in the languages of r.Memory. It returns the affixes
 // of the text and where it begins after its code. A memory of NewMemory has the languages of the
-// texts without a code.
+// texts without a code. A text without a language is in none.
 func (t *Translator) inLanguagesOf(known affixesByCodes, r *Request, i int) (around affixes, offset int, ok bool) {
 	code, offset := t.codeOf(r, i)
 	around, err := t.affixes(known, r.From, cmp.Or(code, r.To))

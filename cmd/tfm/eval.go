@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"strings"
 	"time"
@@ -106,10 +105,9 @@ func (c *evaluation) run(ctx context.Context, _ []string) error {
 	if err := c.model.Search(c.search, c.given(), t); err != nil {
 		return err
 	}
-	if source, target := t.Languages(); len(refs) > 0 {
-		if err := detect.CheckDirection(zipped(srcs, refs[0]), source, target); err != nil {
-			fmt.Fprintf(os.Stderr, "tfm: warning: %s: %v\n", c.src, err)
-		}
+	source, target := t.Tags("", "")
+	if err := detect.CheckDirection(zipped(srcs, refs[0]), source, target); err != nil {
+		fmt.Fprintf(os.Stderr, "tfm: warning: %s: %v\n", text.InputName(c.src), err)
 	}
 	hyps, err := c.translate(ctx, t, srcs)
 	if err != nil {
@@ -144,14 +142,11 @@ func readPairs(path, from, to string, t *translate.Translator) ([][]string, erro
 }
 
 // zipped returns the pairs of two lists.
-func zipped(srcs, refs []string) iter.Seq2[text.Pair, error] {
-	return func(yield func(text.Pair, error) bool) {
-		for i := range min(len(srcs), len(refs)) {
-			if !yield(text.Pair{Source: srcs[i], Target: refs[i]}, nil) {
-				return
-			}
-		}
+func zipped(srcs, refs []string) (pairs []text.Pair) {
+	for i := range min(len(srcs), len(refs)) {
+		pairs = append(pairs, text.Pair{Source: srcs[i], Target: refs[i]})
 	}
+	return pairs
 }
 
 // sides returns the sources and the targets of all pairs.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"tfm/text"
 )
@@ -84,18 +85,18 @@ func Swapped(sources, targets Majority, src, tgt string) bool {
 }
 
 // CheckDirection returns an error if, of the first 500 pairs, a side is surely in the other one's
-// language of src and tgt, and the other side not. It keeps the strings of pairs, and ends at their
-// error, which it does not return.
-func CheckDirection(pairs iter.Seq2[text.Pair, error], src, tgt string) error {
+// language of src and tgt, and the other side not. Japanese in Chinese characters alone looks like
+// Chinese, so that pairs of these are not judged.
+func CheckDirection(pairs []text.Pair, src, tgt string) error {
+	pairs = pairs[:min(len(pairs), 500)]
 	var sources, targets []string
-	for p, err := range pairs {
-		if err != nil || len(sources) == 500 {
-			break
-		}
+	for _, p := range pairs {
 		sources, targets = append(sources, p.Source), append(targets, p.Target)
 	}
+	isHan := func(tag string) bool { return strings.HasPrefix(tag, "zh") || strings.HasPrefix(tag, "ja") }
 	s, t := Default().Majority(slices.Values(sources)), Default().Majority(slices.Values(targets))
 	switch {
+	case isHan(src) && isHan(tgt):
 	case s.is(tgt) && s.Differs(src) && !t.is(tgt):
 		return fmt.Errorf("found sources that look like %s (%d of %d), expected %s to %s", s.Lang, s.N, s.Of, src, tgt)
 	case t.is(src) && t.Differs(tgt) && !s.is(src):

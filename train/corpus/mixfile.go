@@ -153,7 +153,7 @@ func (m *mixFile) readSource(e yaml.Entry) error {
 	if s.SrcLang, s.TgtLang, err = model.NamedLanguages(s.SrcLang, s.TgtLang); err != nil {
 		return e.Value.Errorf(m.name, "%s", strings.Replace(err.Error(), "_lang", "-lang", 1))
 	}
-	if code, _, ok := model.CutLanguage(s.Tag); ok && s.TgtLang != "" && model.LanguageTag(code) != "" && !model.SameLanguage(code, s.TgtLang) {
+	if code, _, ok := model.CutLanguage(s.Tag); ok && model.DifferentLanguages(code, s.TgtLang) {
 		return e.Value.Errorf(m.name, "found tag %s and tgt-lang %s of the dataset %s, expected one language", s.Tag, s.TgtLang, s.Name)
 	}
 	s.Files.SrcLang, s.Files.TgtLang = s.SrcLang, s.TgtLang

@@ -23,8 +23,8 @@ func CorpusFlags(f *cli.Flags) *Corpus {
 	f.StringVar(&c.src, "src", "", "`file` of sources, one a line")
 	f.StringVar(&c.tgt, "tgt", "", "`file` of their translations")
 	f.StringVar(&c.tsv, "tsv", "", "`file` of pairs, separated by a tab, or translation memory (TMX), in place of -src and -tgt")
-	f.StringVar(&c.srcLang, "src-lang", "", "source `language` in a translation memory of more than two")
-	f.StringVar(&c.tgtLang, "tgt-lang", "", "target `language` in a translation memory of more than two")
+	f.StringVar(&c.srcLang, "src-lang", "", "source `language` of a translation memory; default that of its header, or of its first unit")
+	f.StringVar(&c.tgtLang, "tgt-lang", "", "target `language` of a translation memory, which one of more than two needs")
 	return c
 }
 

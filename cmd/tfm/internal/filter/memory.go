@@ -41,12 +41,12 @@ func (m *Memory) Apply(o *translate.LineOptions, t *translate.Translator) (err e
 		return nil
 	}
 	o.Adapt = m.Adapt
-	if o.Memory, err = t.ReadMemory(m.File, "", "", true); err != nil || text.IsTMX(m.File) {
+	if o.Memory, err = t.ReadMemory(m.File, "", "", true); err != nil {
 		return err
 	}
-	src, tgt := t.Languages()
-	if err := detect.CheckDirection(text.Files{Source: m.File, ExtraColumns: true}.Pairs(), src, tgt); err != nil {
-		return fmt.Errorf("%s: %w", m.File, err)
+	src, tgt := t.Tags("", "")
+	if err := detect.CheckDirection(o.Memory.First, src, tgt); err != nil {
+		return fmt.Errorf("%s: %w", text.InputName(m.File), err)
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ import (
 	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
-	"tfm/model"
 	"tfm/text"
 	"tfm/text/detect"
 )
@@ -40,13 +39,7 @@ func (t *Teacher) Check() (source, target string, err error) {
 	}
 	defer m.Close()
 	c := m.Config()
-	source, target = m.Languages()
-	if l, err := c.SrcLanguages.Find("from", t.From); err == nil {
-		source = model.LanguageTag(l.Code)
-	}
-	if l, err := c.TgtLanguages.Find("to", t.To); err == nil {
-		target = model.LanguageTag(l.Code)
-	}
+	source, target = m.Tags("", "")
 	t.source = source
 	return source, target, cmp.Or(
 		cli.UsageIf(c.TgtLanguages != "" && t.To+target == "" || c.SrcLanguages != "" && t.From+source == "", "%s is a model of several languages: name them with -from and -to", t.Path),

@@ -97,27 +97,24 @@ func flags(t *corpus.Text, prefix string) string {
 	return fmt.Sprintf("-%ssrc and -%[1]stgt", prefix)
 }
 
-// mixLanguages warns of a source of a mix that names other languages than the run's, in which there
-// is one pair of languages.
+// mixLanguages warns of a dataset in other languages than a model of one pair that is trained
+// further.
 func (d *data) mixLanguages() {
 	mix, _ := d.Train.Mix()
-	if mix == nil || d.Model.HasLanguages() {
+	if mix == nil || !d.fineTuning || d.Model.HasLanguages() {
 		return
 	}
 	for _, s := range mix.Sources {
 		switch {
-		case otherLanguage(s.SrcLang, d.srcLang):
-			d.warn("the dataset %s has sources in %s, and the others, or the model, in %s: check src-lang", s.Name, s.SrcLang, d.srcLang)
+		case model.DifferentLanguages(s.SrcLang, d.srcLang):
+			d.warn("the dataset %s has sources in %s, and the model in %s: check src-lang", s.Name, s.SrcLang, d.srcLang)
 			return
-		case !d.Tagged && otherLanguage(s.TgtLang, d.tgtLang):
-			d.warn("the dataset %s has targets in %s, and the others, or the model, in %s: check tgt-lang", s.Name, s.TgtLang, d.tgtLang)
+		case !d.Tagged && model.DifferentLanguages(s.TgtLang, d.tgtLang):
+			d.warn("the dataset %s has targets in %s, and the model in %s: check tgt-lang", s.Name, s.TgtLang, d.tgtLang)
 			return
 		}
 	}
 }
-
-// otherLanguage reports whether two tags are known and of two languages.
-func otherLanguage(a, b string) bool { return a != "" && b != "" && !model.SameLanguage(a, b) }
 
 // sameLanguage warns of two sides in one language.
 func (d *data) sameLanguage() {

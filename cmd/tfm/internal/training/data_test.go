@@ -257,13 +257,13 @@ func TestMixLanguages(t *testing.T) {
 	}{
 		{src: "en-GB", tgt: "de"},
 		{src: "en"},
-		{src: "en", tgt: "fr", want: "the dataset mine has targets in fr, and the others, or the model, in de: check tgt-lang"},
-		{src: "cs", tgt: "fr", want: "the dataset mine has sources in cs, and the others, or the model, in en: check src-lang"},
+		{src: "en", tgt: "fr", want: "the dataset mine has targets in fr, and the model in de: check tgt-lang"},
+		{src: "cs", tgt: "fr", want: "the dataset mine has sources in cs, and the model in en: check src-lang"},
 		{tgt: "fr", tagged: true},
 		{src: "cs", tgt: "fr", model: model.Config{TgtLanguages: "fra=3 deu=4"}},
 	} {
 		mix := corpus.Mix{Stages: []corpus.Stage{{}}, Sources: []corpus.Source{{Name: "general"}, {Name: "mine", SrcLang: c.src, TgtLang: c.tgt}}}
-		d := data{Survey: &corpus.Survey{Options: corpus.Options{Train: mix.Text("mix.yml"), Model: c.model, Tagged: c.tagged}}, srcLang: "en", tgtLang: "de"}
+		d := data{Survey: &corpus.Survey{Options: corpus.Options{Train: mix.Text("mix.yml"), Model: c.model, Tagged: c.tagged}}, srcLang: "en", tgtLang: "de", fineTuning: true}
 		d.mixLanguages()
 		if got := strings.Join(d.found, "\n"); got != c.want {
 			t.Errorf("%s to %s: %q, want %q", c.src, c.tgt, got, c.want)

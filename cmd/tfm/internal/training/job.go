@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tfm/cmd/tfm/internal/terminal"
@@ -131,8 +132,9 @@ func (j *Job) Prepare(ctx context.Context) (r *Ready, err error) {
 		j.printTokenize(c, chosen)
 	}
 	j.watch = newWatch(j.Options, j.Config)
-	mix, _ := j.Corpus.Train.Mix()
-	j.watch.mixed = mix != nil
+	if mix, _ := j.Corpus.Train.Mix(); mix != nil {
+		j.watch.mixed = slices.ContainsFunc(mix.Stages, func(s corpus.Stage) bool { return s.Shares != nil })
+	}
 	m, err := model.New(j.Config)
 	if err != nil {
 		return nil, err
@@ -260,8 +262,10 @@ func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 	}
 	j.renumberSuppressed(tgt)
 	j.Progress.Field("initial weights", "%s", from.Path)
-	if otherLanguage(j.SrcLang, from.SrcLang) || otherLanguage(j.TgtLang, from.TgtLang) && !j.Corpus.Tagged {
-		j.print(message{text: fmt.Sprintf("%s translates %s to %s, but the pairs are %s to %s: check -src-lang and -tgt-lang", from.Path, from.SrcLang, from.TgtLang, j.SrcLang, j.TgtLang)})
+	for _, side := range [][4]string{{"from", from.SrcLang, j.SrcLang, "src"}, {"to", from.TgtLang, j.TgtLang, "tgt"}} {
+		if !j.Config.HasLanguages() && model.DifferentLanguages(side[1], side[2]) {
+			j.print(message{text: fmt.Sprintf("%s translates %s %s, and the pairs %s %s: check -%s-lang", from.Path, side[0], side[1], side[0], side[2], side[3])})
+		}
 	}
 	joint := to.Joint() && from.Tokenizers.Joint()
 	j.fieldIf(joint, "pieces", "%s", known(src, from.Tokenizers.Source))

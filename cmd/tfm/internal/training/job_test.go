@@ -110,7 +110,7 @@ func TestJob(t *testing.T) {
 	if _, err = again.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if found, want := read(t, printed), "warning: first.safetensors translates en-GB to fr, but the pairs are en to de: check -src-lang and -tgt-lang\n"; !strings.Contains(found, want) {
+	if found, want := read(t, printed), "warning: first.safetensors translates to fr, and the pairs to de: check -tgt-lang\n"; !strings.Contains(found, want) {
 		t.Errorf("output has no %q\n%s", want, found)
 	}
 	if want := "fine-tuned from first.safetensors"; !strings.Contains(r.Info, want) {
