@@ -52,6 +52,6 @@
 //
 // param.go (parameters and their gradients), accumulator.go (the order in which microbatches add to
 // them), arena.go (memory), parallel.go (how loops are divided), linear.go, norm.go, residual.go,
-// embedding.go, positions.go, feedforward.go, ssru.go, loss.go, rdrop.go, simcut.go, precision.go
-// (float32 or bfloat16 products), init.go (random weights).
+// embedding.go, positions.go, feedforward.go, ssru.go, loss.go, rdrop.go, precision.go (float32 or
+// bfloat16 products), init.go (random weights).
 package layer

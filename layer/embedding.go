@@ -16,10 +16,6 @@ type Embedding struct {
 	ZeroStart bool       // zeros instead of E[id] for the first token of a sentence (Marian)
 }
 
-// CutOff in place of the id of a token cuts its embedding off: it has zeros instead of E[id], and E
-// no gradient of it (Gao et al., 2022, "Bi-SimCut").
-const CutOff = -1
-
 // Scale returns the factor of the embeddings (section 3.4).
 func (e Embedding) Scale() float32 {
 	if e.Unscaled {
@@ -30,7 +26,7 @@ func (e Embedding) Scale() float32 {
 
 // Forward sets y [n × d] for the tokens of a ragged batch: ids [n], and starts [sentences+1], the
 // index of each sentence's first token, followed by n. It panics on ids outside
-// [0, V), except CutOff, and on sentences longer than Positions.
+// [0, V) and on sentences longer than Positions.
 func (e Embedding) Forward(pool *mat.Pool, y mat.Matrix, ids, starts []int32, drop mat.Dropout) {
 	mat.Each(pool, len(starts)-1, 1, embedSentences{e, y, ids, starts, drop})
 }
@@ -50,7 +46,7 @@ func (t *embedSentences) Range(lo, hi int) {
 			i := first + pos
 			y := t.y.Row(i)
 			// y = E[id]·sqrt(d) + PE[pos]
-			if pos == 0 && t.ZeroStart || id == CutOff {
+			if pos == 0 && t.ZeroStart {
 				copy(y, t.Positions.Row(pos))
 			} else {
 				mat.AxpyTo(y, t.Scale(), table.Row(int(id)), t.Positions.Row(pos))
@@ -93,9 +89,7 @@ func (t *embedGradCols) Range(lo, hi int) {
 			first++
 		}
 		for i := first; i < int(t.starts[s+1]); i++ {
-			if t.ids[i] != CutOff {
-				mat.Axpy(t.Scale(), t.dy.Row(i)[lo:hi], dE.Row(int(t.ids[i]))[lo:hi])
-			}
+			mat.Axpy(t.Scale(), t.dy.Row(i)[lo:hi], dE.Row(int(t.ids[i]))[lo:hi])
 		}
 	}
 }

@@ -21,7 +21,7 @@ type Output struct {
 type Loss struct {
 	Sum     float64 // cross-entropy with label smoothing, which training minimizes
 	NLL     float64 // -log p(target)
-	KL      float64 // divergence of a token's two distributions, see Output.RDrop and SimCut
+	KL      float64 // KL(p‖p') + KL(p'‖p) of a token's two distributions, see Output.RDrop
 	Tokens  int
 	Correct int // tokens whose target has the highest probability
 }
@@ -75,7 +75,7 @@ func (t Targets) rowRange(lo, hi int) Targets {
 // LossWorkspace is the workspace of an Output.
 type LossWorkspace struct {
 	logits mat.Matrix // [chunk × V]
-	diff   mat.Matrix // [chunk/2 × V] differences of the logits of two copies
+	diff   mat.Matrix // [chunk/2 × V] for RDrop: differences of two rows of logits
 }
 
 // Alloc allocates the workspace for n tokens.
@@ -152,7 +152,7 @@ func (t *crossEntropyRows) Range(lo, hi int) {
 	q := t.targetDistribution()
 	scale := t.targets.Scale
 	for i := lo; i < hi; i++ {
-		sum, _ := t.loss(i, q)
+		sum := t.loss(i, q)
 		if t.grad {
 			exp := t.logits.Row(i)                         // p = exp/sum
 			mat.ScaleShift(exp, scale/sum, -scale*q.other) // p - q, except at the target
@@ -173,9 +173,8 @@ func (l Output) targetDistribution() targetDistribution {
 	return targetDistribution{1 - l.Smoothing, l.Smoothing / float32(v-1)}
 }
 
-// loss sets the loss of row i, replaces its logits z by e^(z-max(z)), and returns their sum and log
-// Σ_j e^(z_j).
-func (t *crossEntropyRows) loss(i int, q targetDistribution) (sum float32, logSum float64) {
+// loss sets the loss of row i, replaces its logits z by e^(z-max(z)), and returns their sum.
+func (t *crossEntropyRows) loss(i int, q targetDistribution) (sum float32) {
 	z, target, losses := t.logits.Row(i), t.targets.IDs[i], t.targets.Losses
 	zTarget, zSum, zMax := float64(z[target]), float64(mat.Sum(z)), mat.Max(z)
 	losses.kl[i], losses.correct[i] = 0, 0
@@ -183,7 +182,7 @@ func (t *crossEntropyRows) loss(i int, q targetDistribution) (sum float32, logSu
 		losses.correct[i] = 1
 	}
 	sum = mat.ExpSum(z, z, zMax)
-	logSum = float64(zMax) + mat.Log(float64(sum))
+	logSum := float64(zMax) + mat.Log(float64(sum)) // log Σ_j e^(z_j)
 	losses.nll[i] = float32(logSum - zTarget)
 	zOthers := zSum - zTarget
 	if q.other == 0 || math.IsInf(zTarget, -1) {
@@ -192,5 +191,5 @@ func (t *crossEntropyRows) loss(i int, q targetDistribution) (sum float32, logSu
 	// The outer float64 forbids a fused multiply-add, so that all machines get the same bits.
 	qz := float64(float64(q.target) * zTarget)
 	losses.sum[i] = float32(logSum - qz - float64(float64(q.other)*zOthers))
-	return sum, logSum
+	return sum
 }

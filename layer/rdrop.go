@@ -7,8 +7,8 @@ import (
 	"tfm/mat"
 )
 
-// AllocDoubled allocates the workspace of RDrop and SimCut for n tokens, which are 2n rows.
-func (l Output) AllocDoubled(a *Arena, n int) LossWorkspace {
+// AllocRDrop allocates the workspace of RDrop for n tokens, which are 2n rows.
+func (l Output) AllocRDrop(a *Arena, n int) LossWorkspace {
 	w := l.Alloc(a, 2*n)
 	w.diff = a.Matrix(l.chunk(2*n)/2, l.E.Shape[0])
 	return w
@@ -38,50 +38,36 @@ func (l Output) AllocDoubled(a *Arena, n int) LossWorkspace {
 //	dz_j  = p_j - q_j + α/2·dJ/dz_j   = α/2·p_j·(u_j - (Σ_k p_k·u_k - 1 - 2/α)) - α/2·p'_j - q_j
 //	dz'_j = p'_j - q_j + α/2·dJ/dz'_j = -α/2·p'_j·(u_j - (Σ_k p'_k·u_k + 1 + 2/α)) - α/2·p_j - q_j
 func (l Output) RDrop(pool *mat.Pool, dx, x mat.Matrix, t Targets, alpha float32, w LossWorkspace) {
-	l.doubled(pool, dx, x, t, w, copiedTokens{alpha: alpha})
-}
-
-// doubled is the loop of RDrop and SimCut over chunks of tokens; c computes the loss.
-func (l Output) doubled(pool *mat.Pool, dx, x mat.Matrix, t Targets, w LossWorkspace, c copiedTokens) {
 	if x.Rows%2 != 0 {
-		panic(fmt.Sprintf("layer: two copies of %d × %d, expected an even number of rows", x.Rows, x.Cols))
+		panic(fmt.Sprintf("layer: RDrop of %d × %d, expected an even number of rows", x.Rows, x.Cols))
 	}
 	n, chunk := x.Rows/2, w.diff.Rows
 	for lo := 0; lo < n; lo += chunk {
 		hi := min(lo+chunk, n)
-		for i := range c.copies {
+		var copies [2]crossEntropyRows
+		for i := range copies {
 			rowLo, rowHi := i*n+lo, i*n+hi
 			logits := w.logits.RowRange(i*(hi-lo), (i+1)*(hi-lo))
 			l.Logits(pool, logits, x.RowRange(rowLo, rowHi))
-			c.copies[i] = crossEntropyRows{l, logits, t.rowRange(rowLo, rowHi), true}
+			copies[i] = crossEntropyRows{l, logits, t.rowRange(rowLo, rowHi), true}
 		}
-		c.diff = w.diff
-		mat.Each(pool, hi-lo, 2, c)
-		for i := range c.copies {
+		mat.Each(pool, hi-lo, 2, rdropTokens{copies, w.diff, alpha})
+		for i := range copies {
 			rowLo, rowHi := i*n+lo, i*n+hi
-			dlogits, last := c.copies[i].logits, hi == n && i == 1
+			dlogits, last := copies[i].logits, hi == n && i == 1
 			l.logitsBackward(pool, dx.RowRange(rowLo, rowHi), dlogits, x.RowRange(rowLo, rowHi), last)
 		}
 	}
 }
 
-// copiedTokens sets the losses of tokens and replaces their two rows of logits by Scale·dlogits.
-type copiedTokens struct {
+// rdropTokens sets the losses of tokens and replaces their two rows of logits by Scale·dlogits.
+type rdropTokens struct {
 	copies [2]crossEntropyRows
 	diff   mat.Matrix // u
 	alpha  float32
-	simCut bool // else R-Drop
 }
 
-func (t *copiedTokens) Range(lo, hi int) {
-	if t.simCut {
-		t.simCutRange(lo, hi)
-	} else {
-		t.rDropRange(lo, hi)
-	}
-}
-
-func (t *copiedTokens) rDropRange(lo, hi int) {
+func (t *rdropTokens) Range(lo, hi int) {
 	const block = 1024 // elements that fit the first-level cache
 	var saved [block]float32
 	a, b := &t.copies[0], &t.copies[1]
@@ -89,8 +75,7 @@ func (t *copiedTokens) rDropRange(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		row, row1, u := a.logits.Row(i), b.logits.Row(i), t.diff.Row(i)
 		mat.AxpyTo(u, -1, row1, row)                          // u = z - z'
-		sum, _ := a.loss(i, q)                                // row = sum·p
-		sum1, _ := b.loss(i, q)                               // row1 = sum1·p'
+		sum, sum1 := a.loss(i, q), b.loss(i, q)               // row = sum·p, row1 = sum1·p'
 		pu, pu1 := mat.Dot(row, u)/sum, mat.Dot(row1, u)/sum1 // Σ_k p_k·u_k, Σ_k p'_k·u_k
 		j := pu - pu1                                         // J
 		if math.IsNaN(float64(j)) {                           // perhaps of 0·Inf
@@ -122,14 +107,14 @@ func (t *copiedTokens) rDropRange(lo, hi int) {
 }
 
 // clearInfinite sets the elements of u = z - z' to 0 where a logit is -Inf: its p_j·u_j is 0, not
-// 0·Inf. It returns the part of KL(p‖p'), and of KL(p'‖p) unless p1 is nil, that these elements
-// make infinite, because only one of p_j and p'_j is 0.
+// 0·Inf. It returns the part of J that these elements make infinite, because only one of p_j and
+// p'_j is 0.
 func clearInfinite(u, p, p1 []float32) (infinite float32) {
 	for j, x := range u {
 		if finite := x-x == 0; finite {
 			continue
 		}
-		if x < 0 && p1 != nil && p1[j] > 0 || x > 0 && p[j] > 0 {
+		if x < 0 && p1[j] > 0 || x > 0 && p[j] > 0 {
 			infinite = float32(math.Inf(1))
 		}
 		u[j] = 0

@@ -2,7 +2,6 @@ package layer_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -14,44 +13,29 @@ import (
 // kl returns Σ_i KL(p‖p') + KL(p'‖p), with p and p' the softmax of rows i and n+i of x·Eᵀ +
 // b.
 func kl(e, b []float64, x ref.Matrix) (sum float64) {
+	logP := func(row []float64) []float64 {
+		logits, z := make([]float64, len(e)/len(row)), 0.0
+		for v := range logits {
+			if b != nil {
+				logits[v] = b[v]
+			}
+			for c := range row {
+				logits[v] += row[c] * e[v*len(row)+c]
+			}
+			z += math.Exp(logits[v])
+		}
+		for v := range logits {
+			logits[v] -= math.Log(z)
+		}
+		return logits
+	}
 	for i := range len(x) / 2 {
-		p, q := logSoftmax(e, b, x[i]), logSoftmax(e, b, x[len(x)/2+i])
+		p, q := logP(x[i]), logP(x[len(x)/2+i])
 		for v := range p {
 			sum += math.Exp(p[v])*(p[v]-q[v]) + math.Exp(q[v])*(q[v]-p[v])
 		}
 	}
 	return sum
-}
-
-// logSoftmax returns log p of a row of x·Eᵀ + b.
-func logSoftmax(e, b, row []float64) []float64 {
-	logits, z := make([]float64, len(e)/len(row)), 0.0
-	for v := range logits {
-		if b != nil {
-			logits[v] = b[v]
-		}
-		for c := range row {
-			logits[v] += row[c] * e[v*len(row)+c]
-		}
-		z += math.Exp(logits[v])
-	}
-	for v := range logits {
-		logits[v] -= math.Log(z)
-	}
-	return logits
-}
-
-// copies returns two similar copies of n rows, as dropout makes them, and their targets.
-func copies(r *rand.Rand, n, vocab int) (x mat.Matrix, targets []int32) {
-	x, targets = random(r, 2*n, d), make([]int32, 2*n)
-	for i := range n {
-		targets[i] = int32(r.IntN(vocab))
-		targets[n+i] = targets[i]
-		for j, a := range x.Row(i) {
-			x.Row(n + i)[j] = a + 0.3*x.Row(n + i)[j]
-		}
-	}
-	return x, targets
 }
 
 func TestRDrop(t *testing.T) {
@@ -73,8 +57,14 @@ func TestRDrop(t *testing.T) {
 				l.Bias = ps.New("b", v.vocab)
 			}
 		})
-		x, targets := copies(r, v.many, v.vocab)
-		dx := mat.New(2*v.many, d)
+		x, dx, targets := random(r, 2*v.many, d), mat.New(2*v.many, d), make([]int32, 2*v.many)
+		for i := range v.many {
+			targets[i] = int32(r.IntN(v.vocab))
+			targets[v.many+i] = targets[i]
+			for j, a := range x.Row(i) { // the copies are similar, as with dropout
+				x.Row(v.many + i)[j] = a + 0.3*x.Row(v.many + i)[j]
+			}
+		}
 		w := ref.WeightsOf(ps)
 		xs, rows := flat(x)
 		f := func() float64 {
@@ -83,9 +73,7 @@ func TestRDrop(t *testing.T) {
 		}
 		var workspace layer.LossWorkspace
 		all := layer.Targets{IDs: targets, Scale: 0.25}
-		arena(func(a *layer.Arena) {
-			workspace, all.Losses = l.AllocDoubled(a, v.many), layer.AllocLosses(a, 2*v.many)
-		})
+		arena(func(a *layer.Arena) { workspace, all.Losses = l.AllocRDrop(a, v.many), layer.AllocLosses(a, 2*v.many) })
 		l.RDrop(nil, dx, x, all, v.alpha, workspace)
 		got := all.Losses.Total()
 		// The KL of a token is a difference of two larger sums: ten roundings of a logit's
@@ -111,7 +99,7 @@ func TestRDropOfEqualCopies(t *testing.T) {
 	targets := layer.Targets{IDs: make([]int32, 2*n), Scale: 1}
 	copy(x.Data[n*d:], x.Data[:n*d])
 	var workspace layer.LossWorkspace
-	arena(func(a *layer.Arena) { workspace, targets.Losses = l.AllocDoubled(a, n), layer.AllocLosses(a, 2*n) })
+	arena(func(a *layer.Arena) { workspace, targets.Losses = l.AllocRDrop(a, n), layer.AllocLosses(a, 2*n) })
 	l.RDrop(nil, dx, x, targets, 2, workspace)
 	if loss := targets.Losses.Total(); loss.KL != 0 {
 		t.Errorf("KL of equal rows = %v, want 0", loss.KL)
@@ -122,12 +110,10 @@ func TestRDropOfEqualCopies(t *testing.T) {
 }
 
 // A piece with a logit of -Inf in both copies counts as one of probability 0, as with the bias
-// -1e4. In one copy only, it makes the KL infinite, of SimCut only in the second one, and leaves
-// gradients finite.
-func TestDoubledOfInfiniteLogits(t *testing.T) {
+// -1e4. In one copy only, it makes the KL infinite and leaves gradients finite.
+func TestRDropOfInfiniteLogits(t *testing.T) {
 	inf := float32(math.Inf(-1))
-	type method func(l layer.Output, pool *mat.Pool, dx, x mat.Matrix, t layer.Targets, alpha float32, w layer.LossWorkspace)
-	run := func(train method, bias float32, change func(l layer.Output, x mat.Matrix)) (layer.Loss, mat.Matrix, []float32) {
+	run := func(bias float32, change func(l layer.Output, x mat.Matrix)) (layer.Loss, mat.Matrix, []float32) {
 		var l layer.Output
 		ps, r := setUp(func(ps *layer.Params) { l = layer.Output{E: ps.New("e", vocab, d), Bias: ps.New("b", vocab)} })
 		x, dx := random(r, 2*n, d), mat.New(2*n, d)
@@ -135,34 +121,29 @@ func TestDoubledOfInfiniteLogits(t *testing.T) {
 		change(l, x)
 		targets := layer.Targets{IDs: make([]int32, 2*n), Scale: 1}
 		var workspace layer.LossWorkspace
-		arena(func(a *layer.Arena) { workspace, targets.Losses = l.AllocDoubled(a, n), layer.AllocLosses(a, 2*n) })
-		train(l, nil, dx, x, targets, 2, workspace)
+		arena(func(a *layer.Arena) { workspace, targets.Losses = l.AllocRDrop(a, n), layer.AllocLosses(a, 2*n) })
+		l.RDrop(nil, dx, x, targets, 2, workspace)
 		return targets.Losses.Total(), dx, ps.G
 	}
-	for _, c := range []struct {
-		train    method
-		infinite [2]bool // with -Inf in the first copy, in the second
-	}{{layer.Output.RDrop, [2]bool{true, true}}, {layer.Output.SimCut, [2]bool{false, true}}} {
-		loss, dx, grads := run(c.train, inf, func(layer.Output, mat.Matrix) {})
-		want, wantDX, wantGrads := run(c.train, -1e4, func(layer.Output, mat.Matrix) {})
-		if loss != want || !slices.Equal(dx.Data, wantDX.Data) || !slices.Equal(grads, wantGrads) {
-			t.Errorf("loss = %+v, want %+v and the same gradients", loss, want)
-		}
-		for first, infinite := range c.infinite {
-			loss, dx, grads := run(c.train, 0, func(l layer.Output, x mat.Matrix) {
-				clear(l.E.Weights().Row(vocab - 1))
-				l.E.Weights().Row(vocab - 1)[0] = math.MaxFloat32
-				for i := range n {
-					x.Row(first*n + i)[0], x.Row((1-first)*n + i)[0] = -2, 0
-				}
-			})
-			if math.IsInf(loss.KL, 1) != infinite || math.IsNaN(loss.KL) {
-				t.Errorf("KL = %v, want +Inf: %v", loss.KL, infinite)
+	loss, dx, grads := run(inf, func(layer.Output, mat.Matrix) {})
+	want, wantDX, wantGrads := run(-1e4, func(layer.Output, mat.Matrix) {})
+	if loss != want || !slices.Equal(dx.Data, wantDX.Data) || !slices.Equal(grads, wantGrads) {
+		t.Errorf("loss = %+v, want %+v and the same gradients", loss, want)
+	}
+	for first := range 2 {
+		loss, dx, grads := run(0, func(l layer.Output, x mat.Matrix) {
+			clear(l.E.Weights().Row(vocab - 1))
+			l.E.Weights().Row(vocab - 1)[0] = math.MaxFloat32
+			for i := range n {
+				x.Row(first*n + i)[0], x.Row((1-first)*n + i)[0] = -2, 0
 			}
-			for _, g := range slices.Concat(dx.Data, grads) {
-				if math.IsNaN(float64(g)) || math.IsInf(float64(g), 0) {
-					t.Fatalf("gradient %v, want finite", g)
-				}
+		})
+		if !math.IsInf(loss.KL, 1) {
+			t.Errorf("KL = %v, want +Inf", loss.KL)
+		}
+		for _, g := range slices.Concat(dx.Data, grads) {
+			if math.IsNaN(float64(g)) || math.IsInf(float64(g), 0) {
+				t.Fatalf("gradient %v, want finite", g)
 			}
 		}
 	}

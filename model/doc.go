@@ -15,14 +15,13 @@
 // can select), field_error.go (errors of configurations), transformer.go (the parameters), init.go
 // (their initial values), layers.go (one layer of each stack), stacks.go (both stacks, for one
 // microbatch), dropout.go (random streams of dropout), batch.go, pass.go (microbatches and
-// threads), doubled.go (R-Drop, SimCut), tuner.go (the last layer alone), precision.go,
-// attention.go (attention weights of a batch), file.go (the model file), layout.go, languages.go
-// and language_codes.go (the languages of a model and their tokens, by any code), language.go,
-// decoding.go, suppressed.go and alignment.go (language tags, settings of beam search, pieces that
-// it does not select, and the heads of alignments), shortlist.go (the pieces that may translate a
-// source), carry.go (weights copied into a model with other vocabularies), flops.go (operations of
-// a training step), classifier.go (the layers over rows of float32 values, such as the lines of an
-// image).
+// threads), rdrop.go, tuner.go (the last layer alone), precision.go, attention.go (attention
+// weights of a batch), file.go (the model file), layout.go, languages.go and language_codes.go (the
+// languages of a model and their tokens, by any code), language.go, decoding.go, suppressed.go and
+// alignment.go (language tags, settings of beam search, pieces that it does not select, and the
+// heads of alignments), shortlist.go (the pieces that may translate a source), carry.go (weights
+// copied into a model with other vocabularies), flops.go (operations of a training step),
+// classifier.go (the layers over rows of float32 values, such as the lines of an image).
 //
 // # Terms
 //

@@ -26,7 +26,7 @@ type Pass struct {
 	free           chan *worker // workers without a microbatch
 	bounds         []int        // first sentence of each microbatch, then the number of sentences
 	losses         layer.Losses // of each target token of the batch
-	doubled        Batch        // two copies of a batch
+	doubled        Batch        // workspace of TrainRDrop
 }
 
 // worker takes one microbatch at a time through the model, on one thread: its layers have a nil
@@ -87,13 +87,13 @@ func (s *Pass) Alloc(src, tgt, longest int) {
 }
 
 // alloc is Alloc for microbatches of up to rows rows on each side.
-func (s *Pass) alloc(src, tgt, rows int, doubled bool) {
+func (s *Pass) alloc(src, tgt, rows int, rdrop bool) {
 	s.allocBatch(src, tgt, true)
 	// Two consecutive microbatches together exceed the row limit on one side, so there are at
 	// most 2·(src+tgt)/limit + 1. split may halve the limit.
 	s.bounds = slices.Grow(s.bounds[:0], 2*(src+tgt)/(minMicrobatchRows/2)+2)
 	for _, w := range s.workers {
-		w.alloc(min(src, rows), min(tgt, rows), true, doubled)
+		w.alloc(min(src, rows), min(tgt, rows), true, rdrop)
 		w.batch.Grow(min(src, rows), min(tgt, rows), rows)
 	}
 }
@@ -138,11 +138,11 @@ func (s *Pass) allocBatch(m, n int, train bool) {
 }
 
 // alloc allocates the memory of a microbatch of m source and n target tokens.
-func (w *worker) alloc(m, n int, train, doubled bool) {
+func (w *worker) alloc(m, n int, train, rdrop bool) {
 	w.arena.Alloc(func() {
 		w.stacks.alloc(m, n, train)
-		if doubled {
-			w.act.loss = w.p.Output.AllocDoubled(w.arena, n/2)
+		if rdrop {
+			w.act.loss = w.p.Output.AllocRDrop(w.arena, n/2)
 		} else {
 			w.act.loss = w.p.Output.Alloc(w.arena, n)
 		}
@@ -156,7 +156,7 @@ func (w *worker) alloc(m, n int, train, doubled bool) {
 func (s *Pass) Train(b *Batch, seed uint64, scale float32) Loss {
 	s.checkTrain(b)
 	s.splitForThreads(b)
-	return s.train(b, seed, scale, consistency{})
+	return s.train(b, seed, scale, 0)
 }
 
 func (s *Pass) checkTrain(b *Batch) {
@@ -210,12 +210,12 @@ func (s *Pass) splitRows(b *Batch, limit int) {
 	}
 }
 
-// train is Train for the split in bounds.
-func (s *Pass) train(b *Batch, seed uint64, scale float32, c consistency) Loss {
+// train is Train for the split in bounds, with R-Drop if alpha is not 0.
+func (s *Pass) train(b *Batch, seed uint64, scale, alpha float32) Loss {
 	s.allocBatch(len(b.Src), len(b.TgtIn), true)
 	s.p.Params.BeginBatch()
 	enc, dec := s.dropouts(seed)
-	mat.Each(s.pool, len(s.bounds)-1, 1, microbatches{Pass: s, b: b, backward: true, enc: enc, dec: dec, scale: scale, consistency: c})
+	mat.Each(s.pool, len(s.bounds)-1, 1, microbatches{Pass: s, b: b, backward: true, enc: enc, dec: dec, scale: scale, alpha: alpha})
 	s.embedBackward(b, enc, dec)
 	return s.losses.Total()
 }
@@ -233,12 +233,11 @@ func (s *Pass) Evaluate(b *Batch) Loss {
 // layer.Accumulator requires.
 type microbatches struct {
 	*Pass
-	b        *Batch
-	backward bool // train, not evaluate
-	keep     bool // evaluate and keep the activations of all layers
-	enc, dec dropouts
-	scale    float32
-	consistency
+	b            *Batch
+	backward     bool // train, not evaluate
+	keep         bool // evaluate and keep the activations of all layers
+	enc, dec     dropouts
+	scale, alpha float32
 }
 
 func (t *microbatches) Range(lo, hi int) {
@@ -274,13 +273,10 @@ func (w *worker) run(t *microbatches, i int) {
 		return
 	}
 	w.dsrc, w.dtgt = t.dsrc.RowRange(src, src+m), t.dtgt.RowRange(tgt, tgt+n)
-	switch out := w.p.Output; {
-	case t.simCut:
-		out.SimCut(w.pool, w.dtgt, x, targets, t.alpha, w.act.loss)
-	case t.alpha != 0:
-		out.RDrop(w.pool, w.dtgt, x, targets, t.alpha, w.act.loss)
-	default:
-		out.ForwardBackward(w.pool, w.dtgt, x, targets, w.act.loss)
+	if t.alpha != 0 {
+		w.p.Output.RDrop(w.pool, w.dtgt, x, targets, t.alpha, w.act.loss)
+	} else {
+		w.p.Output.ForwardBackward(w.pool, w.dtgt, x, targets, w.act.loss)
 	}
 	w.backward()
 }

@@ -133,7 +133,6 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 		"nesterov":        func(o *Options) { o.Optimizer, o.Momentum, o.Nesterov = OptimizerSGD, 0.9, true },
 		"adam, linear":    func(o *Options) { o.DecaySteps = 12 },
 		"R-Drop":          func(o *Options) { o.RDrop = 3 },
-		"SimCut":          func(o *Options) { o.SimCut = 3 },
 		"EMA":             func(o *Options) { o.EMA = 0.9 },
 		"muon":            func(o *Options) { o.Optimizer, o.Momentum, o.MuonScale = OptimizerMuon, 0.95, 0.7 },
 		"EMA of muon": func(o *Options) {

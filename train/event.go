@@ -19,7 +19,7 @@ type Event struct {
 	// Stepped
 	Loss      float64 // nats per target token, label-smoothed
 	NLL       float64 // nats per target token, without smoothing
-	KL        float64 // ½(KL(p₁‖p₂) + KL(p₂‖p₁)) of R-Drop, KL(p₁‖p₂) of SimCut, nats per token
+	KL        float64 // of R-Drop, not in Loss: ½(KL(p₁‖p₂) + KL(p₂‖p₁)), nats per target token
 	Accuracy  float64 // share of target tokens that the model ranks first, 0 to 1
 	Rate      float64 // learning rate
 	GradNorm  float64 // L2 norm of the gradient before clipping

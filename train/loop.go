@@ -103,7 +103,7 @@ func (r *run) step() error {
 		return err
 	}
 	loss := r.backward(size.tgt)
-	n, params := float64(loss.Tokens), r.t.Params // n counts both copies of R-Drop and SimCut
+	n, params := float64(loss.Tokens), r.t.Params // n counts both copies of R-Drop
 	norm := r.norm.of(r.pool, params.G)
 	clip := clipFactor(norm, r.o.ClipNorm)
 	why := divergence(loss, norm*float64(clip), params)
@@ -150,9 +150,6 @@ func (r *run) next() (batchSize, error) {
 	return size, nil
 }
 
-// cutOff is the probability with which SimCut cuts an embedding off, as in the paper.
-const cutOff = 0.05
-
 // backward takes r.batches, which have tgt target tokens, forward and backward. It adds the
 // gradient of the mean loss per target token to Params.G, which the last step has cleared, and
 // returns the total loss. All tokens have the same weight.
@@ -160,14 +157,10 @@ func (r *run) backward(tgt int) model.Loss {
 	var loss model.Loss
 	for i := range r.batches {
 		seed := dropoutSeed(r.o.Seed, (r.state.Step*len(r.batches)+i)*r.workers+r.worker)
-		b, scale := &r.batches[i], 1/float32(tgt)
-		switch rDrop, simCut := float32(r.o.RDrop), float32(r.o.SimCut); {
-		case rDrop != 0:
-			loss = loss.Plus(r.pass.TrainRDrop(b, seed, scale/2, rDrop))
-		case simCut != 0:
-			loss = loss.Plus(r.pass.TrainSimCut(b, seed, scale, simCut, cutOff))
-		default:
-			loss = loss.Plus(r.pass.Train(b, seed, scale))
+		if alpha := float32(r.o.RDrop); alpha != 0 {
+			loss = loss.Plus(r.pass.TrainRDrop(&r.batches[i], seed, 1/float32(2*tgt), alpha))
+		} else {
+			loss = loss.Plus(r.pass.Train(&r.batches[i], seed, 1/float32(tgt)))
 		}
 	}
 	return loss

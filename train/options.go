@@ -72,13 +72,6 @@ type Options struct {
 	// means over both copies, without KL.
 	RDrop float64 `json:"r_drop"`
 
-	// SimCut is the α of SimCut (Gao et al., 2022, "Bi-SimCut: A Simple Strategy for Boosting
-	// Neural Machine Translation"); 0 is off. Each batch passes through the model a second time,
-	// with 5 % of the embeddings cut off, and the loss of a token is CE₁ + α·KL(p₁‖p₂). Batches,
-	// memory and time are as with RDrop. Loss, NLL and Accuracy of a step are those of the first
-	// copy.
-	SimCut float64 `json:"simcut,omitempty"`
-
 	// EMA is the decay of the moving average of the weights, such as 0.999; 0 is off.
 	// Validations, checkpoints, and the final weights of the run then use the average.
 	EMA float64 `json:"ema"`
@@ -238,8 +231,6 @@ func (o Options) Validate() error {
 		{o.MuonScale != 0 && !muon, "muon_scale", o.MuonScale, "0 with the optimizer " + o.Optimizer + "; only muon has it"},
 		{muon && !(o.MuonScale > 0 && finite(o.MuonScale)), "muon_scale", o.MuonScale, "a finite number, more than 0"},
 		{o.RDrop != 0 && !(o.RDrop >= 1e-6 && o.RDrop <= 1e6), "r_drop", o.RDrop, "0, or 1e-6 to 1e6"},
-		{o.SimCut != 0 && !(o.SimCut >= 1e-6 && o.SimCut <= 1e6), "simcut", o.SimCut, "0, or 1e-6 to 1e6"},
-		{o.SimCut != 0 && o.RDrop != 0, "simcut", o.SimCut, "0 with r_drop"},
 		{!(o.EMA >= 0 && o.EMA < 1), "ema", o.EMA, "0 ≤ ema < 1"},
 		{!(o.ClipNorm >= 0) || !finite(o.ClipNorm), "clip_norm", o.ClipNorm, "a finite number, 0 or more"},
 		{o.OnNaN != OnNaNStop && o.OnNaN != OnNaNSkip, "on_nan", o.OnNaN, "stop or skip"},

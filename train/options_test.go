@@ -110,8 +110,6 @@ func TestOptionsValidate(t *testing.T) {
 		{"clip_norm is -1", func(o *Options) { o.ClipNorm = -1 }},
 		{"r_drop is -1, expected 0, or 1e-6 to 1e6", func(o *Options) { o.RDrop = -1 }},
 		{"r_drop is NaN", func(o *Options) { o.RDrop = math.NaN() }},
-		{"simcut is -1, expected 0, or 1e-6 to 1e6", func(o *Options) { o.SimCut = -1 }},
-		{"simcut is 1, expected 0 with r_drop", func(o *Options) { o.SimCut, o.RDrop = 1, 1 }},
 		{"ema is 1, expected", func(o *Options) { o.EMA = 1 }},
 		{"ema is NaN", func(o *Options) { o.EMA = math.NaN() }},
 		{`on_nan is "ignore", expected stop or skip`, func(o *Options) { o.OnNaN = "ignore" }},

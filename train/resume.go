@@ -59,8 +59,8 @@ func (r *run) alloc() {
 	if r.valid != nil {
 		src, tgt = max(src, r.valid.batches.MaxSrc), max(tgt, r.valid.batches.MaxTgt)
 	}
-	if r.o.RDrop != 0 || r.o.SimCut != 0 {
-		r.pass.AllocDoubled(r.loader.MaxSrc, r.loader.MaxTgt, longest)
+	if r.o.RDrop != 0 {
+		r.pass.AllocRDrop(r.loader.MaxSrc, r.loader.MaxTgt, longest)
 	}
 	r.pass.Alloc(src, tgt, longest)
 }

@@ -34,7 +34,7 @@ type Step struct {
 	Elapsed   Number `json:"elapsed"`     // seconds of training, time before a resume included
 	Loss      Number `json:"loss"`        // nats per target token, label-smoothed
 	NLL       Number `json:"nll"`         // nats per target token, without smoothing
-	KL        Number `json:"kl,omitzero"` // of R-Drop or SimCut, nats per target token; else NaN
+	KL        Number `json:"kl,omitzero"` // R-Drop's, nats per target token, not in Loss; else NaN
 	Accuracy  Number `json:"accuracy"`    // share of target tokens ranked first, 0 to 1
 	Rate      Number `json:"rate"`        // learning rate
 	GradNorm  Number `json:"grad_norm"`   // L2 norm of the gradient before clipping

@@ -233,8 +233,6 @@ func trainingRegularizationFlags(f *cli.Flags, o *train.Options) {
 		"of sentencepiece the exponent of the probabilities from which its pieces are drawn")
 	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "alpha of R-Drop, such as 5: two passes of each batch with different dropout, and a loss for their KL divergence; doubles "+
 		"time and memory of a step; 0 is none")
-	f.Float64Var(&o.SimCut, "simcut", o.SimCut, "alpha of SimCut, such as 3: a second pass of each batch with 5% of the embeddings cut off, and a loss for its KL divergence; "+
-		"doubles time and memory of a step; 0 is none")
 	f.Float64Var(&o.EMA, "ema", o.EMA, "decay of an exponential moving average of the weights, such as 0.999; the average is validated, saved and written; 0 is none")
 }
 

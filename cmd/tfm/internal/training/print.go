@@ -127,7 +127,6 @@ func (j *Job) printSettings() {
 	j.fieldIf(o.Accumulate > 1, "a step", "%d batches", o.Accumulate)
 	j.fieldIf(o.OnNaN == train.OnNaNSkip, "on NaN", "the update is skipped")
 	j.fieldIf(o.RDrop != 0, "R-Drop", "alpha %v", o.RDrop)
-	j.fieldIf(o.SimCut != 0, "SimCut", "alpha %v", o.SimCut)
 	j.fieldIf(o.EMA != 0, "weights", "moving average, decay %v", o.EMA)
 	p.Field("learning rate", "%s", o.LearningRate(j.Config.DModel))
 	j.fieldIf(o.BF16, "products", "%s", products())
