@@ -229,6 +229,37 @@ func TestMixModifies(t *testing.T) {
 	}
 }
 
+// The vocabulary has the words as the modifiers change them, in stages where the source has a share.
+func TestMixModifiesWords(t *testing.T) {
+	capitals, err := augment.New("UpperCase", 0.5, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	upper := func(tag string, stages ...Stage) int {
+		m := Mix{Sources: []Source{mixSource(t, "kitten", 400, tag), mixSource(t, "b", 40, "")}, Stages: stages}
+		o := train.DefaultOptions()
+		o.ValidEvery = 0
+		v := readMix(t, m, o).Vocab.Source
+		if plain := len(v.Encode(nil, "kitten")); plain > 2 {
+			t.Errorf("kitten has %d pieces", plain)
+		}
+		if n := len(v.Encode(nil, "<mark>")); tag != "" && n > 3 { // a word and two signs
+			t.Errorf("the tag has %d pieces, want it unchanged", n)
+		}
+		return len(v.Encode(nil, "KITTEN"))
+	}
+	plain, changed := Stage{Passes: math.Inf(1)}, Stage{Passes: math.Inf(1), Modifiers: []augment.Modifier{capitals}}
+	other := Stage{Shares: []float64{0, 1}, Until: 1, Passes: 1}
+	if n := upper("", plain); n < 5 {
+		t.Errorf("KITTEN has %d pieces without modifiers", n)
+	}
+	for _, n := range []int{upper("", changed), upper("<mark>", changed), upper("", other, changed)} {
+		if n > 2 {
+			t.Errorf("KITTEN has %d pieces with modifiers, want those of a word of the text", n)
+		}
+	}
+}
+
 func TestReadMix(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{"a.tsv": "a\tb\tc\n", "m.en": "a\n", "m.de": "b\n"} {

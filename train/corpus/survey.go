@@ -2,10 +2,13 @@ package corpus
 
 import (
 	"context"
+	"math/rand/v2"
+	"strings"
 
 	"tfm/internal/hash"
 	"tfm/model"
 	"tfm/text"
+	"tfm/text/augment"
 	"tfm/text/clean"
 	"tfm/text/vocab"
 )
@@ -72,7 +75,7 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 		s.sum = hash.Mix(s.sum ^ h.pair)
 		overlap.addTrain(h)
 		if s.words != nil {
-			s.words.Add(p)
+			s.addWords(p, training.Pairs)
 		}
 		if used != nil {
 			_, source := s.affixes.cut(p.Source)
@@ -102,6 +105,39 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 		s.Validation = v
 	}
 	return s, nil
+}
+
+// addWords counts the words of training pair n as the modifiers of its first stage change it:
+// pieces of plain text split capitals into so many that they are hardly learned (BENCHMARKS.md). A
+// Merge joins nothing.
+func (s *Survey) addWords(p text.Pair, n int) {
+	var modifiers []augment.Modifier
+	part := s.Train.part()
+	mix, _ := s.Train.Mix()
+	if mix != nil {
+		for _, stage := range mix.Stages {
+			if stage.Shares == nil || stage.Shares[part] > 0 {
+				modifiers = stage.Modifiers
+				break
+			}
+		}
+	}
+	if modifiers == nil {
+		s.words.Add(p)
+		return
+	}
+	whole, rest := p.Source, ""
+	if tag := mix.Sources[part].Tag; tag != "" {
+		rest = strings.TrimPrefix(whole, tag+" ")
+	} else {
+		_, rest = s.affixes.cut(whole)
+	}
+	p.Source = rest
+	none := func() (text.Pair, bool) { return text.Pair{}, false }
+	augment.Apply(modifiers, rand.New(rand.NewPCG(1, uint64(n))), p, none, func(p text.Pair) {
+		p.Source = whole[:len(whole)-len(rest)] + p.Source
+		s.words.Add(p)
+	})
 }
 
 // Learn learns tokenizers of size pieces from the training pairs, whose words Options.CountWords
