@@ -229,7 +229,7 @@ func TestMixModifies(t *testing.T) {
 	}
 }
 
-// The vocabulary has the words as the modifiers change them, in stages where the source has a share.
+// The vocabulary has the words as the modifiers change them in the first stage of their source.
 func TestMixModifiesWords(t *testing.T) {
 	capitals, err := augment.New("UpperCase", 0.5, nil)
 	if err != nil {

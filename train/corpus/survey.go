@@ -107,9 +107,9 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 	return s, nil
 }
 
-// addWords counts the words of training pair n as the modifiers of its first stage change it:
-// pieces of plain text split capitals into so many that they are hardly learned (BENCHMARKS.md). A
-// Merge joins nothing.
+// addWords counts the words of training pair n as the modifiers of its first stage change it. With
+// pieces of plain text a model hardly learns capitals, which they split into letters
+// (BENCHMARKS.md). A Merge joins nothing.
 func (s *Survey) addWords(p text.Pair, n int) {
 	var modifiers []augment.Modifier
 	part := s.Train.part()
