@@ -189,6 +189,12 @@ func threadsChangeNoGradient(t *testing.T, m *Transformer, train func(*Pass)) {
 }
 
 func TestTrainingDoesNotAllocate(t *testing.T) {
+	stepsDoNotAllocate(t, 20, (*Pass).Alloc, func(pass *Pass, b *Batch, seed uint64) { pass.Train(b, seed, 1) })
+}
+
+// stepsDoNotAllocate checks steps on a small and a large batch, in microbatches of some rows.
+func stepsDoNotAllocate(t *testing.T, rows int, alloc func(s *Pass, src, tgt, longest int), train func(s *Pass, b *Batch, seed uint64)) {
+	t.Helper()
 	if raceDetector {
 		t.Skip("race detector: it allocates")
 	}
@@ -201,16 +207,17 @@ func TestTrainingDoesNotAllocate(t *testing.T) {
 	defer p.Close()
 	small, large := randomBatch(c, 5, 0, 1), randomBatch(c, 30, 0, 2)
 	pass := NewPass(m, p)
-	pass.Alloc(len(large.Src), len(large.TgtIn), large.maxSentence())
-	pass.microbatchRows = 20
+	pass.microbatchRows = rows
+	alloc(pass, len(large.Src), len(large.TgtIn), large.maxSentence())
+	bytes := pass.Bytes()
 	step := func() {
-		pass.Train(small, 1, 1)
-		pass.Train(large, 2, 1)
+		train(pass, small, 1)
+		train(pass, large, 2)
 	}
 	for range 10 { // until each worker has had the longest sentence
 		step()
 	}
-	if n := testing.AllocsPerRun(50, step); n != 0 {
-		t.Errorf("%v allocations in two steps, want 0", n)
+	if n := testing.AllocsPerRun(50, step); n != 0 || pass.Bytes() != bytes {
+		t.Errorf("%v allocations in two steps, want 0; memory of %d bytes grew to %d", n, bytes, pass.Bytes())
 	}
 }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"math"
-	"runtime/debug"
 	"testing"
 
 	"tfm/mat"
@@ -64,32 +63,11 @@ func TestRDropOnThreads(t *testing.T) {
 }
 
 func TestRDropDoesNotAllocate(t *testing.T) {
-	if raceDetector {
-		t.Skip("race detector: it allocates")
-	}
-	// A garbage collection would empty the sync.Pools of package mat.
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	c := toy()
-	c.Dropout = 0.3
-	m := newModel(t, c)
-	p := mat.NewPool(2)
-	defer p.Close()
-	small, large := randomBatch(c, 5, 0, 1), randomBatch(c, 30, 0, 2)
-	pass := NewPass(m, p)
-	pass.microbatchRows = 40
-	pass.AllocRDrop(len(large.Src), len(large.TgtIn), large.maxSentence())
-	bytes := pass.Bytes()
-	step := func() {
-		pass.TrainRDrop(small, 1, 1, 1)
-		pass.TrainRDrop(large, 2, 1, 1)
-	}
-	for range 10 { // until each worker has had the longest sentence
-		step()
-	}
-	if n := testing.AllocsPerRun(50, step); n != 0 || pass.Bytes() != bytes {
-		t.Errorf("%v allocations in two steps, want 0; memory of %d bytes grew to %d", n, bytes, pass.Bytes())
-	}
-	if loss := pass.TrainRDrop(new(Batch), 1, 1, 1); loss != (Loss{}) {
-		t.Errorf("empty batch: loss %+v, want zero", loss)
+	stepsDoNotAllocate(t, 40, (*Pass).AllocRDrop, func(pass *Pass, b *Batch, seed uint64) { pass.TrainRDrop(b, seed, 1, 1) })
+}
+
+func TestRDropOfAnEmptyBatch(t *testing.T) {
+	if loss := NewPass(newModel(t, toy()), nil).TrainRDrop(new(Batch), 1, 1, 1); loss != (Loss{}) {
+		t.Errorf("loss %+v, want zero", loss)
 	}
 }
