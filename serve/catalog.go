@@ -87,11 +87,6 @@ func (c *catalog) readMemory(path string) error {
 		d := c.pairs[p]
 		var err error
 		d.memory, err = d.ReadMemory(path, d.from, d.to, !c.hasOtherRegion(p))
-		if err == nil {
-			if err = detect.CheckDirection(d.memory.First, p.source, p.target); err != nil {
-				err = fmt.Errorf("%s: %w", path, err)
-			}
-		}
 		switch {
 		case err == nil:
 			found, c.pairs[p] = true, d

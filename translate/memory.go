@@ -3,6 +3,7 @@ package translate
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -10,12 +11,12 @@ import (
 
 	"tfm/model"
 	"tfm/text"
+	"tfm/text/detect"
 )
 
 // Memory has the translations of whole texts, as a translation memory. It is safe for concurrent
 // use.
 type Memory struct {
-	First   []text.Pair       // of the pairs that it was read from, up to 500
 	targets map[string]string // by source
 	pair    *model.Affixes    // of its languages, in a model of several; nil without
 
@@ -37,9 +38,6 @@ func NewMemory(pairs iter.Seq2[text.Pair, error]) (*Memory, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(m.First) < 500 {
-			m.First = append(m.First, text.Pair{Source: strings.Clone(p.Source), Target: strings.Clone(p.Target), Line: p.Line})
-		}
 		if source := words(p.Source); source != "" && !text.IsBlank(p.Target) {
 			m.targets[strings.Clone(source)] = strings.Clone(strings.TrimSpace(p.Target))
 		}
@@ -50,7 +48,8 @@ func NewMemory(pairs iter.Seq2[text.Pair, error]) (*Memory, error) {
 // ReadMemory reads a memory from a file of lines with source, tab, target, or TMX. Its languages
 // are those of the model, in one of several from and to, "" for those of Options, and only texts in
 // them have its translations. With anyRegion TMX that has none in them may have others of the same
-// language and script. The error is a *model.FieldError for from or to, or names the file.
+// language and script. Pairs in the other direction are an error (detect.CheckDirection). The error
+// is a *model.FieldError for from or to, or names the file.
 func (t *Translator) ReadMemory(path, from, to string, anyRegion bool) (*Memory, error) {
 	files := text.Files{Source: path, ExtraColumns: true, SrcLang: t.srcLang, TgtLang: t.tgtLang}
 	var pair *model.Affixes
@@ -62,15 +61,33 @@ func (t *Translator) ReadMemory(path, from, to string, anyRegion bool) (*Memory,
 		of := t.config.Affixes(src, tgt)
 		files.SrcLang, files.TgtLang, pair = cmp.Or(model.ScriptTag(src.Code), t.srcLang), cmp.Or(model.ScriptTag(tgt.Code), t.tgtLang), &of
 	}
-	m, err := NewMemory(files.Views())
+	var sources, targets []string // the first ones
+	read := func() (*Memory, error) {
+		sources, targets = nil, nil
+		return NewMemory(func(yield func(text.Pair, error) bool) {
+			for p, err := range files.Views() {
+				if len(sources) < detect.DirectionSample {
+					sources, targets = append(sources, strings.Clone(p.Source)), append(targets, strings.Clone(p.Target))
+				}
+				if !yield(p, err) {
+					return
+				}
+			}
+		})
+	}
+	m, err := read()
 	if anyRegion && errors.Is(err, text.ErrNoUnit) {
 		files.SrcLang, files.TgtLang = withoutRegion(files.SrcLang), withoutRegion(files.TgtLang)
-		if wider, err := NewMemory(files.Views()); err == nil {
+		if wider, err := read(); err == nil {
 			m = wider
 		}
 	}
 	if m == nil {
 		return nil, err
+	}
+	src, tgt := t.Tags(from, to)
+	if err := detect.CheckDirection(sources, targets, src, tgt); err != nil {
+		return nil, fmt.Errorf("%s: %w", text.InputName(path), err)
 	}
 	m.pair = pair
 	return m, nil

@@ -106,7 +106,7 @@ func (c *evaluation) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	source, target := t.Tags("", "")
-	if err := detect.CheckDirection(zipped(srcs, refs[0]), source, target); err != nil {
+	if err := detect.CheckDirection(srcs, refs[0], source, target); err != nil {
 		fmt.Fprintf(os.Stderr, "tfm: warning: %s: %v\n", text.InputName(c.src), err)
 	}
 	hyps, err := c.translate(ctx, t, srcs)
@@ -139,14 +139,6 @@ func readPairs(path, from, to string, t *translate.Translator) ([][]string, erro
 		}
 	}
 	return texts, err
-}
-
-// zipped returns the pairs of two lists.
-func zipped(srcs, refs []string) (pairs []text.Pair) {
-	for i := range min(len(srcs), len(refs)) {
-		pairs = append(pairs, text.Pair{Source: srcs[i], Target: refs[i]})
-	}
-	return pairs
 }
 
 // sides returns the sources and the targets of all pairs.

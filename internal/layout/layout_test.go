@@ -60,7 +60,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"model", "mat layer attn model/safetensors internal/strict"},
 	{"model/decode", "mat layer attn model model/safetensors"},
 	{"model/convert", "mat layer attn text text/bpe text/moses text/sentencepiece text/subword text/vocab model model/safetensors model/torchfile internal/strict"},
-	{"translate", "mat text text/align text/markup text/script text/split text/vocab model model/decode"},
+	{"translate", "mat text text/align text/detect text/markup text/script text/split text/vocab model model/decode"},
 
 	// Training.
 	{"train/runlog", ""},

@@ -5,8 +5,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-
-	"tfm/text"
 )
 
 // Majority is the language of most of a number of sentences.
@@ -58,49 +56,58 @@ func (d *Detector) Majority(sentences iter.Seq[string]) Majority {
 }
 
 // closeLanguages are languages that sentences without their few differences do not tell apart.
-var closeLanguages = []string{"bs", "hr", "sr-Latn", "id", "ms", "da", "nb", "nn", "zh", "zh-Hant", "xh", "zu"}
+var closeLanguages = [][]string{{"bs", "hr", "sr-Latn"}, {"id", "ms"}, {"da", "nb", "nn"}, {"zh", "zh-Hant"}, {"xh", "zu"}}
+
+// closeTo returns a language and those close to it.
+func closeTo(lang string) []string {
+	for _, group := range closeLanguages {
+		if slices.Contains(group, lang) {
+			return group
+		}
+	}
+	return []string{lang}
+}
 
 // Differs reports whether the sentences are surely in another language than tag, one of Default.
 // Close languages do not differ.
 func (m Majority) Differs(tag string) bool {
 	want := Default().Find(tag)
-	return want != "" && m.Lang != Unknown && want != m.Lang && !(m.isClose() && slices.Contains(closeLanguages, want))
+	return want != "" && m.Lang != Unknown && !slices.Contains(closeTo(m.Lang), want)
 }
 
 // Same reports whether both are surely in one language, which is not close to others.
 func (m Majority) Same(other Majority) bool {
-	return m.Lang == other.Lang && m.Lang != Unknown && !m.isClose()
+	return m.Lang == other.Lang && m.Lang != Unknown && len(closeTo(m.Lang)) == 1
 }
-
-func (m Majority) isClose() bool { return slices.Contains(closeLanguages, m.Lang) }
 
 // is reports whether the sentences are surely in a language or a close one.
 func (m Majority) is(tag string) bool {
 	return m.Lang != Unknown && Default().Find(tag) != "" && !m.Differs(tag)
 }
 
-// Swapped reports whether pairs of the languages src and tgt surely have their sides exchanged.
+// Swapped reports whether, of pairs in the languages src and tgt, a side is surely in the other
+// one's language, and the other side not. Japanese in Chinese characters alone looks like Chinese,
+// so that pairs of these are not judged.
 func Swapped(sources, targets Majority, src, tgt string) bool {
-	return sources.Differs(src) && targets.Differs(tgt) && !sources.Differs(tgt) && !targets.Differs(src)
+	isHan := func(tag string) bool { return strings.HasPrefix(tag, "zh") || strings.HasPrefix(tag, "ja") }
+	return !(isHan(src) && isHan(tgt)) &&
+		(sources.Differs(src) && sources.is(tgt) && !targets.is(tgt) || targets.Differs(tgt) && targets.is(src) && !sources.is(src))
 }
 
-// CheckDirection returns an error if, of the first 500 pairs, a side is surely in the other one's
-// language of src and tgt, and the other side not. Japanese in Chinese characters alone looks like
-// Chinese, so that pairs of these are not judged.
-func CheckDirection(pairs []text.Pair, src, tgt string) error {
-	pairs = pairs[:min(len(pairs), 500)]
-	var sources, targets []string
-	for _, p := range pairs {
-		sources, targets = append(sources, p.Source), append(targets, p.Target)
+// DirectionSample is the number of pairs that CheckDirection looks at.
+const DirectionSample = 500
+
+// CheckDirection returns an error if the first pairs are Swapped.
+func CheckDirection(sources, targets []string, src, tgt string) error {
+	majority := func(side []string) Majority {
+		return Default().Majority(slices.Values(side[:min(len(side), DirectionSample)]))
 	}
-	isHan := func(tag string) bool { return strings.HasPrefix(tag, "zh") || strings.HasPrefix(tag, "ja") }
-	s, t := Default().Majority(slices.Values(sources)), Default().Majority(slices.Values(targets))
+	s, t := majority(sources), majority(targets)
 	switch {
-	case isHan(src) && isHan(tgt):
-	case s.is(tgt) && s.Differs(src) && !t.is(tgt):
+	case !Swapped(s, t, src, tgt):
+		return nil
+	case s.Differs(src):
 		return fmt.Errorf("found sources that look like %s (%d of %d), expected %s to %s", s.Lang, s.N, s.Of, src, tgt)
-	case t.is(src) && t.Differs(tgt) && !s.is(src):
-		return fmt.Errorf("found targets that look like %s (%d of %d), expected %s to %s", t.Lang, t.N, t.Of, src, tgt)
 	}
-	return nil
+	return fmt.Errorf("found targets that look like %s (%d of %d), expected %s to %s", t.Lang, t.N, t.Of, src, tgt)
 }

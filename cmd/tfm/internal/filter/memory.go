@@ -2,11 +2,8 @@ package filter
 
 import (
 	"cmp"
-	"fmt"
 
 	"tfm/cmd/tfm/internal/cli"
-	"tfm/text"
-	"tfm/text/detect"
 	"tfm/translate"
 )
 
@@ -41,12 +38,6 @@ func (m *Memory) Apply(o *translate.LineOptions, t *translate.Translator) (err e
 		return nil
 	}
 	o.Adapt = m.Adapt
-	if o.Memory, err = t.ReadMemory(m.File, "", "", true); err != nil {
-		return err
-	}
-	src, tgt := t.Tags("", "")
-	if err := detect.CheckDirection(o.Memory.First, src, tgt); err != nil {
-		return fmt.Errorf("%s: %w", text.InputName(m.File), err)
-	}
-	return nil
+	o.Memory, err = t.ReadMemory(m.File, "", "", true)
+	return err
 }

@@ -75,16 +75,20 @@ func (d *data) detectedLanguages() {
 	found := func(flag, lang, name string, s detect.Majority) string {
 		return fmt.Sprintf("-%s is %s, but the %s look like %s (%d of %d sampled)", flag, lang, name, s.Lang, s.N, s.Of)
 	}
-	wrongSource, wrongTarget := d.sources.Differs(d.srcLang), d.targets.Differs(d.tgtLang)
-	source, target := found("src-lang", d.srcLang, "sources", d.sources), found("tgt-lang", d.tgtLang, "targets", d.targets)
+	var wrong []string
+	if d.sources.Differs(d.srcLang) {
+		wrong = append(wrong, found("src-lang", d.srcLang, "sources", d.sources))
+	}
+	if d.targets.Differs(d.tgtLang) {
+		wrong = append(wrong, found("tgt-lang", d.tgtLang, "targets", d.targets))
+	}
+	is := strings.Join(wrong, ", and ")
 	switch {
 	case detect.Swapped(d.sources, d.targets, d.srcLang, d.tgtLang):
-		d.warn("source and target are swapped: %s, and %s: exchange %s", source, target, flags(d.Train, ""))
-	case wrongSource && wrongTarget:
-		d.warn("%s, and %s: check the files and the languages", source, target)
-	case wrongSource:
-		d.warn("%s: check the file and the language", source)
-	case wrongTarget:
-		d.warn("%s: check the file and the language", target)
+		d.warn("source and target are swapped: %s: exchange %s", is, flags(d.Train, ""))
+	case len(wrong) == 2:
+		d.warn("%s: check the files and the languages", is)
+	case len(wrong) == 1:
+		d.warn("%s: check the file and the language", is)
 	}
 }
