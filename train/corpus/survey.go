@@ -111,23 +111,14 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 // pieces of plain text a model hardly learns capitals, which they split into letters
 // (BENCHMARKS.md). A Merge joins nothing.
 func (s *Survey) addWords(p text.Pair, n int) {
-	var modifiers []augment.Modifier
 	part := s.Train.part()
-	mix, _ := s.Train.Mix()
-	if mix != nil {
-		for _, stage := range mix.Stages {
-			if stage.Shares == nil || stage.Shares[part] > 0 {
-				modifiers = stage.Modifiers
-				break
-			}
-		}
-	}
+	modifiers := firstModifiers(s.Train.stages, part)
 	if modifiers == nil {
 		s.words.Add(p)
 		return
 	}
 	whole, rest := p.Source, ""
-	if tag := mix.Sources[part].Tag; tag != "" {
+	if tag := s.Train.source(part).Tag; tag != "" {
 		rest = strings.TrimPrefix(whole, tag+" ")
 	} else {
 		_, rest = s.affixes.cut(whole)
@@ -138,6 +129,16 @@ func (s *Survey) addWords(p text.Pair, n int) {
 		p.Source = whole[:len(whole)-len(rest)] + p.Source
 		s.words.Add(p)
 	})
+}
+
+// firstModifiers returns the modifiers of the first of the stages that has pairs of a source.
+func firstModifiers(stages []Stage, source int) []augment.Modifier {
+	for _, stage := range stages {
+		if stage.Shares == nil || stage.Shares[source] > 0 {
+			return stage.Modifiers
+		}
+	}
+	return nil
 }
 
 // Learn learns tokenizers of size pieces from the training pairs, whose words Options.CountWords
