@@ -52,12 +52,13 @@ var (
 	// tmxBegin is the part of a file up to its root element: an XML declaration, comments,
 	// instructions and a document type.
 	tmxBegin = regexp.MustCompile(`(?s)^(\x{FEFF}|\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(\[.*?\]\s*)?>)*<tmx[\s>]`)
+	xmlBegin = regexp.MustCompile(`^(\x{FEFF}|\s)*<[?!]`)
 	tmxCodes = map[string]bool{"bpt": true, "ept": true, "it": true, "ph": true, "ut": true}
 	oneSpace = regexp.MustCompile(` *[\t\r\n][ \t\r\n]*`)
 )
 
 const (
-	maxTMXHead    = 4 << 10     // bytes in which a file must begin its root element to be TMX
+	maxTMXHead    = 64 << 10    // bytes in which a file must begin its root element to be TMX
 	maxTMXDepth   = 100         // of nested elements
 	maxTMXUnit    = 4 * MaxLine // size of the variants of a unit
 	tmxVariantMin = 64          // size of one, beside its text
@@ -80,17 +81,22 @@ func openTMX(r *bufio.Reader, f Files) io.Reader {
 	if first, _ := r.Peek(1); len(first) == 0 || !strings.Contains(" \t\r\n<\xEF\xFE\xFF", string(first)) {
 		return nil
 	}
-	head, _ := r.Peek(maxTMXHead)
-	order := byteOrder(head)
-	if order != nil {
-		head, _ = io.ReadAll(&utf16Reader{r: bytes.NewReader(head[:len(head)&^1]), order: order})
+	var order binary.ByteOrder
+	for _, size := range []int{4 << 10, maxTMXHead} { // a comment, such as a licence, can be long
+		head, _ := r.Peek(size)
+		if order = byteOrder(head); order != nil {
+			head, _ = io.ReadAll(&utf16Reader{r: bytes.NewReader(head[:len(head)&^1]), order: order})
+		}
+		if tmxBegin.Match(head) {
+			break
+		}
+		if size == maxTMXHead || !xmlBegin.Match(head) {
+			return nil
+		}
 	}
-	if !tmxBegin.Match(head) {
-		return nil
-	}
-	in := &limitedElements{r: r}
+	in := &limitedElements{r: &characters{r: r}}
 	if order != nil {
-		in.r = &utf16Reader{r: r, order: order}
+		in.r = &characters{r: bufio.NewReader(&utf16Reader{r: r, order: order})}
 	}
 	t := &tmxReader{name: InputName(f.Source), in: in, xml: xml.NewDecoder(in), files: f, oneSided: cmp.Or(f.OneSided, new(int))}
 	if *t.oneSided = 0; !f.Likely {
@@ -98,8 +104,8 @@ func openTMX(r *bufio.Reader, f Files) io.Reader {
 	}
 	t.xml.CharsetReader = func(charset string, in io.Reader) (io.Reader, error) {
 		switch charset = strings.ToLower(charset); {
-		case order != nil, charset == "utf8":
-			return in, nil // UTF-16 is already UTF-8
+		case order != nil, charset == "utf8", strings.HasPrefix(charset, "utf-16"):
+			return in, nil // UTF-16 is already UTF-8, also where a program left the name
 		case charset == "us-ascii", charset == "iso-8859-1", charset == "windows-1252":
 			return latinReader{in.(io.ByteReader)}, nil
 		}
@@ -348,6 +354,72 @@ func (l *limitedElements) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p[:min(len(p), l.left)])
 	l.left -= n
 	return n, err
+}
+
+// characters reads XML with characters that decoders refuse although programs write them. Control
+// characters, also as references, become references to U+FFFD, and HTML's names of characters
+// become references to their numbers.
+type characters struct {
+	r   *bufio.Reader
+	out []byte // that is not read yet
+}
+
+// maxReference is more than the length of a reference.
+const maxReference = 40
+
+func (c *characters) Read(p []byte) (int, error) {
+	if len(c.out) == 0 {
+		if _, err := c.r.Peek(1); err != nil {
+			return 0, err
+		}
+		next, _ := c.r.Peek(min(len(p), c.r.Buffered()))
+		end := slices.IndexFunc(next, func(b byte) bool { return b == '&' || isControl(rune(b)) })
+		switch {
+		case end < 0:
+			end = len(next)
+			fallthrough
+		case end > 0:
+			n := copy(p, next[:end])
+			c.r.Discard(n)
+			return n, nil
+		}
+		next, _ = c.r.Peek(maxReference)
+		length, legal := legalCharacter(next)
+		c.out = append(c.out, legal...)
+		c.r.Discard(length)
+	}
+	n := copy(p, c.out)
+	c.out = c.out[n:]
+	return n, nil
+}
+
+// legalCharacter returns the replacement of the first bytes of b and their number: of a control
+// character, of &, or of the whole reference that & begins.
+func legalCharacter(b []byte) (length int, legal string) {
+	end := bytes.IndexByte(b, ';') + 1
+	if b[0] != '&' {
+		return 1, "&#xFFFD;"
+	}
+	if end == 0 {
+		return 1, "&"
+	}
+	reference := string(b[:end])
+	character := html.UnescapeString(reference)
+	first, size := utf8.DecodeRuneInString(character)
+	switch {
+	case size != len(character): // text, or unknown
+		return 1, "&"
+	case isControl(first), first == utf8.RuneError:
+		return end, "&#xFFFD;"
+	case reference[1] == '#' || first < utf8.RuneSelf: // known to XML
+		return 1, "&"
+	}
+	return end, fmt.Sprintf("&#%d;", first)
+}
+
+// isControl reports whether XML has no such character.
+func isControl(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF
 }
 
 // byteOrder returns that of UTF-16, or nil unless b begins with its mark.

@@ -32,7 +32,7 @@ func backTranslateCommand(f *cli.Flags) cli.Action {
 	f.StringVar(&b.validSrc, "valid-src", "", "`file` of validation source sentences; without it some of the pairs are held out").Common()
 	f.StringVar(&b.validTgt, "valid-tgt", "", "`file` of their translations").Common()
 	f.StringVar(&b.Out, "o", settings.DefaultModel, "model `file` to write; the files of the stages go to a folder of the same name with .back").Common()
-	f.BoolVar(&b.Force, "force", false, "replace an existing model that this command did not write")
+	f.BoolVar(&b.Force, "force", false, "replace an existing model that this command did not write, and the checkpoints of an unfinished training with other settings")
 	f.Group("Back-translation")
 	b.teacher.LanguageFlags(f)
 	f.BoolVar(&b.sample, "sample", false, "draw translations at random, which suits much text better than the best ones")
@@ -130,9 +130,6 @@ func (b *backTranslation) checkText() error {
 				return err
 			}
 		}
-	}
-	if info, err := os.Stat(b.teacher.Text); err == nil && info.Size() == 0 {
-		return fmt.Errorf("%s is empty, expected text in the target language", b.teacher.Text)
 	}
 	return nil
 }

@@ -26,11 +26,11 @@ func distillCommand(f *cli.Flags) cli.Action {
 	d.Program, d.Ending = program().Call, ".distill"
 	f.StringVar(&d.teacher.Path, "teacher", "", "model `file` whose translations the student learns").Common()
 	f.StringVar(&d.teacher.Text, "src", "", "`file` of source sentences, one a line; they need no translations").Common()
-	f.StringVar(&d.tgt, "tgt", "", "`file` of reference translations, if any: of the teacher's -nbest the one closest to it is learned").Common()
+	f.StringVar(&d.tgt, "tgt", "", "`file` of reference translations, if any, with a blank line for a sentence without: of the teacher's -nbest the one closest to it is learned, else the best").Common()
 	f.StringVar(&d.validSrc, "valid-src", "", "`file` of validation source sentences; without it some of the pairs are held out, and teacher and student are not compared").Common()
 	f.StringVar(&d.validTgt, "valid-tgt", "", "`file` of their translations").Common()
 	f.StringVar(&d.Out, "o", "student.safetensors", "model `file` to write; the files of the stages go to a folder of the same name with .distill").Common()
-	f.BoolVar(&d.Force, "force", false, "replace an existing model that this command did not write")
+	f.BoolVar(&d.Force, "force", false, "replace an existing model that this command did not write, and the checkpoints of an unfinished training with other settings")
 	f.Group("Teacher")
 	d.teacher.LanguageFlags(f)
 	f.IntVar(&d.teacher.Beam, "beam", 4, "hypotheses of the teacher kept at each decode step; 1 is greedy").Range(1, 64)
@@ -70,11 +70,15 @@ func (d *distillation) check() error {
 	); err != nil {
 		return err
 	}
-	for _, files := range []text.Files{{Source: d.teacher.Text, Target: d.tgt}, {Source: d.validSrc, Target: d.validTgt}} {
-		if files.Target == "" {
-			continue
+	if d.tgt != "" {
+		for _, err := range (text.Files{Source: d.teacher.Text, Target: d.tgt}).RepairedPairs() {
+			if err != nil {
+				return err
+			}
 		}
-		for _, err := range files.RepairedPairs() {
+	}
+	if d.validSrc != "" {
+		for _, err := range (text.Files{Source: d.validSrc, Target: d.validTgt}).Views() {
 			if err != nil {
 				return err
 			}

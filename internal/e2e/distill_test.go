@@ -76,7 +76,7 @@ func TestDistill(t *testing.T) {
 		kills = 4
 	}
 	for i := range kills {
-		more := []string{"-threads", fmt.Sprint(1 + i%3)}
+		more := []string{"-force", "-threads", fmt.Sprint(1 + i%3)}
 		if i < kills/2 { // other settings, whose work must not be continued
 			more = append(more, "-drop", []string{"0.1", "0.3"}[i%2], "-steps", []string{"100000", "200000"}[i%2])
 		}
@@ -92,6 +92,16 @@ func TestDistill(t *testing.T) {
 	if read(t, filepath.Join(dir, "b.safetensors")) != want {
 		t.Error("after kills the student is another")
 	}
+	// The checkpoints of an unfinished training with other settings are not lost by mistake.
+	if err := os.Rename(filepath.Join(dir, "b.distill", "train.done"), filepath.Join(dir, "b.distill", "train.begun")); err != nil {
+		t.Fatal(err)
+	}
+	mustFail(t, runTFM(t, "", args("b.safetensors")...), 1, filepath.Join(dir, "b.distill", "student.ckpt")+" has the checkpoints of a training that has not ended")
+	mustRun(t, "", args("b.safetensors", "-force")...)
+
+	// A line so long that none begins in the next part of the text.
+	long := write(t, "long.txt", strings.Repeat(" ", 140_000)+"\n"+read(t, src))
+	mustRun(t, "", args("long.safetensors", "-src", long)...)
 
 	// A text in another language is told before it is translated.
 	german := write(t, "german.txt", strings.Repeat("Der Hund, den wir gestern sahen, lief über die Straße.\n", 60))
@@ -107,6 +117,8 @@ func TestDistill(t *testing.T) {
 	mustFail(t, runTFM(t, "", args("c.safetensors")...), 1, other+" already exists: -force replaces it")
 	mustFail(t, runTFM(t, "", "distill", "-src", src), 2, "-teacher and -src are needed")
 	mustFail(t, runTFM(t, "", args("d.safetensors", "-tgt", toy.testTgt)...), 1, "unequal line counts")
+	mustFail(t, runTFM(t, "", args("d.safetensors", "-src", write(t, "empty.txt", ""))...), 1, "empty.txt is empty, expected sentences")
+	mustFail(t, runTFM(t, "", args("d.safetensors", "-valid-tgt", write(t, "latin.txt", "caf\xe9\n"))...), 1, "latin.txt:1: invalid UTF-8")
 	mustFail(t, runTFM(t, "", args("d.safetensors", "-config", filepath.Join(dir, "none.conf"))...), 1, "none.conf: no such file")
 	mustFail(t, runTFM(t, "", args("d.safetensors", "-drop", "1")...), 2, "-drop is 1")
 	mustFail(t, runTFM(t, "", "distill", "-teacher", teacher, "-src", filepath.Join(dir, "none")), 1, "none: no such file")

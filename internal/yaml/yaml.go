@@ -17,6 +17,8 @@ type Node struct {
 	List    []*Node
 	Entries []Entry // of a mapping, in order
 
+	Anchored bool // has a name for aliases
+
 	keys map[string]bool // of Entries
 }
 
@@ -146,14 +148,19 @@ func (p *parser) next() line {
 }
 
 // isItem reports whether a line begins an item of a list.
-func isItem(text string) bool { return text == "-" || strings.HasPrefix(text, "- ") }
+func isItem(text string) bool { return text[0] == '-' && endsMark(text[1:]) }
+
+// endsMark reports whether what follows a dash, or the colon of a key, makes it one.
+func endsMark(rest string) bool { return rest == "" || strings.IndexByte(blanks, rest[0]) >= 0 }
+
+const blanks = " \t"
 
 // item adds the item of a list that begins in the first line.
 func (p *parser) item(n *Node) error {
 	l := &p.lines[0]
 	indent := l.indent
-	rest := strings.TrimLeft(l.text[1:], " ")
-	if _, _, entry := cutKey(rest); entry || isItem(rest) {
+	rest := strings.TrimLeft(l.text[1:], blanks)
+	if _, _, entry := cutKey(rest); entry || rest != "" && isItem(rest) {
 		l.indent, l.text = indent+len(l.text)-len(rest), rest
 		item, err := p.block(l.indent)
 		n.List = append(n.List, item)
@@ -189,8 +196,8 @@ func (p *parser) entry(n *Node) error {
 func (p *parser) content(rest string, number, indent int, inEntry bool) (n *Node, err error) {
 	anchor, isAnchor := strings.CutPrefix(rest, "&")
 	if isAnchor {
-		anchor, rest, _ = strings.Cut(anchor, " ")
-		rest = strings.TrimLeft(rest, " ")
+		end := strings.IndexAny(anchor+" ", blanks)
+		anchor, rest = anchor[:end], strings.TrimLeft(anchor[end:], blanks)
 	}
 	n = &Node{Line: number}
 	switch {
@@ -199,8 +206,8 @@ func (p *parser) content(rest string, number, indent int, inEntry bool) (n *Node
 	case len(p.lines) > 0 && (p.lines[0].indent > indent || inEntry && p.lines[0].indent == indent && isItem(p.lines[0].text)):
 		n, err = p.block(p.lines[0].indent)
 	}
-	if isAnchor {
-		p.anchors[anchor] = n
+	if isAnchor && err == nil {
+		p.anchors[anchor], n.Anchored = n, true
 	}
 	return n, err
 }
@@ -264,7 +271,7 @@ func cutKey(text string) (key, rest string, ok bool) {
 	}
 	key, rest, err := cutScalar(text, ":")
 	after, ok := strings.CutPrefix(rest, ":")
-	return key, strings.TrimLeft(after, " "), err == nil && ok && (after == "" || after[0] == ' ')
+	return key, strings.TrimLeft(after, blanks), err == nil && ok && endsMark(after)
 }
 
 // cutScalar returns the quoted or plain scalar that text begins with, and the rest. A plain one
@@ -292,7 +299,7 @@ func cutScalar(text, ends string) (scalar, rest string, err error) {
 	}
 	end := len(text)
 	for i := range len(text) {
-		if strings.IndexByte(ends, text[i]) >= 0 && (text[i] != ':' || i+1 == len(text) || text[i+1] == ' ') {
+		if strings.IndexByte(ends, text[i]) >= 0 && (text[i] != ':' || endsMark(text[i+1:])) {
 			end = i
 			break
 		}

@@ -38,6 +38,7 @@ func TestParse(t *testing.T) {
 		"-\n  a: 1\n-\n- b":                    `[{a:"1"} "" "b"]`,
 		"m: &x\n  - u: 1\nn:\n  - *x\n  - *x":  `{m:[{u:"1"}] n:[[{u:"1"}] [{u:"1"}]]}`,
 		"a: &x b\nc: *x":                       `{a:"b" c:"b"}`,
+		"a:\tb\nc: &x\td\ne:\n-\t*x":           `{a:"b" c:"d" e:["d"]}`,
 		"a: \"x: #y\\t\"\nb: 'it''s'\nc: null": "{a:\"x: #y\\t\" b:\"it's\" c:\"\"}",
 		"a: [b, \"c, d\", e:f]\nb: []":         `{a:["b" "c, d" "e:f"] b:[]}`,
 		"\"a b\": c\nd e: http://f":            `{a b:"c" d e:"http://f"}`,
@@ -48,6 +49,9 @@ func TestParse(t *testing.T) {
 		if got := format(n); err != nil || got != want {
 			t.Errorf("%q is %s, %v, want %s", text, got, err, want)
 		}
+	}
+	if n, err := Parse("f", "a: &x\n- b\nc: *x\nd: e"); err != nil || !n.Find("a").Anchored || n.Find("d").Anchored {
+		t.Errorf("anchors: %v, error %v", n, err)
 	}
 	for text, want := range map[string]string{
 		"a: 1\na: 2":                   "f:2: found a twice",

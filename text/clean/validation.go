@@ -21,8 +21,8 @@ type ValidationSet struct {
 	Moved int         // pairs that were drawn and stay with the others as near-duplicates of one
 
 	// Pairs that are near-duplicates of others, and those of them that repeat another pair.
-	// Both are 0 unless less than a tenth of the pairs to hold out have no near-duplicates.
-	// Then repeated pairs are held out last.
+	// Near is 0 unless less than a tenth of the pairs to hold out of a part have no
+	// near-duplicates, Repeated unless less than a tenth of all do not repeat another pair.
 	Near, Repeated int
 
 	parts []part
@@ -49,7 +49,6 @@ const (
 	uniquePair   similarityRank = iota // without near-duplicates
 	nearPair                           // with near-duplicates
 	repeatedPair                       // the same as another pair
-	numRanks
 )
 
 // NewValidationSet returns a ValidationSet for the choice of up to maxPairs pairs of each part.
@@ -82,14 +81,13 @@ func (h *ValidationSet) Choose(ctx context.Context, pairs iter.Seq2[text.Pair, e
 		if err != nil {
 			return err
 		}
-		h.Pairs, h.Moved, h.Near, h.Repeated = nil, 0, 0, 0
-		var again []*part
-		for i := range h.parts {
-			p := &h.parts[i]
-			if unique := h.assign(p, ranks[:len(p.list)], n[i]); unique < n[i] && len(p.list) == p.n && p.n < maxDrawn {
-				again = append(again, p)
-			}
-			ranks = ranks[len(p.list):]
+		// If another part has all pairs of a part, the pairs of the others are enough.
+		again, total := h.assignAll(ranks, n, nearPair), 0
+		for _, n := range n {
+			total += n
+		}
+		if minChosen*len(h.Pairs) < total {
+			again = h.assignAll(ranks, n, repeatedPair)
 		}
 		if again == nil {
 			h.parts = nil
@@ -163,11 +161,24 @@ func rankAll(ctx context.Context, pairs iter.Seq2[text.Pair, error], list []draw
 	return ranks, err
 }
 
-// assign adds n pairs of a part to the result, by their ranks among all pairs. It returns how many
-// of them have no near-duplicates.
-func (h *ValidationSet) assign(p *part, ranks []similarityRank, n int) (unique int) {
+// assignAll makes a result of n[i] pairs of part i, up to a rank among all pairs. It returns the
+// parts that should be drawn again.
+func (h *ValidationSet) assignAll(ranks []similarityRank, n []int, last similarityRank) (again []*part) {
+	h.Pairs, h.Moved, h.Near, h.Repeated = nil, 0, 0, 0
+	for i := range h.parts {
+		p := &h.parts[i]
+		if unique := h.assign(p, ranks[:len(p.list)], n[i], last); unique < n[i] && len(p.list) == p.n && p.n < maxDrawn {
+			again = append(again, p)
+		}
+		ranks = ranks[len(p.list):]
+	}
+	return again
+}
+
+// assign adds n pairs of a part to the result. It returns how many of them have no near-duplicates.
+func (h *ValidationSet) assign(p *part, ranks []similarityRank, n int, last similarityRank) (unique int) {
 	first, moved := len(h.Pairs), 0
-	for rank := uniquePair; rank < numRanks; rank++ {
+	for rank := uniquePair; rank <= last; rank++ {
 		moved = 0
 		for i := 0; i < len(p.list) && len(h.Pairs)-first < n; i++ {
 			switch {

@@ -186,6 +186,27 @@ func TestValidationSetOfParts(t *testing.T) {
 	}
 }
 
+// Of a part whose pairs another one has too, none is held out that would be trained on.
+func TestValidationSetOfASubset(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	h := NewValidationSet(50, 2)
+	var all []text.Pair
+	for i := range 1500 {
+		p := text.Pair{Source: fmt.Sprintf("w%x", r.Uint64()), Target: fmt.Sprintf("v%x", r.Uint64()), Line: i + 1}
+		if i >= 1000 {
+			p.Source, p.Target = all[i-1000].Source, all[i-1000].Target
+		}
+		all = append(all, p)
+		h.Draw(p, i/1000)
+	}
+	if err := h.Choose(context.Background(), validPairs(all), []int{50, 50}); err != nil {
+		t.Fatal(err)
+	}
+	if len(h.Pairs) != 50 || h.Repeated != 0 || h.Pairs[0].Line <= 500 || h.Pairs[49].Line > 1000 {
+		t.Errorf("%d pairs are held out, %d repeated, lines %d to %d; want 50, none, of those of one part only", len(h.Pairs), h.Repeated, h.Pairs[0].Line, h.Pairs[len(h.Pairs)-1].Line)
+	}
+}
+
 func TestValidationSetErrors(t *testing.T) {
 	pairs := similarPairs(2000)
 	h := NewValidationSet(10, 1)

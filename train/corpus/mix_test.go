@@ -282,12 +282,14 @@ datasets:
     tgt: m.de
     tag: "<tm>"
 stages: [first, second]
+common: &common
+- TitleCase: 0.5
 modifiers: &all
 - UpperCase: 0.05 # of both sides
 - Tags: 0.01
   custom_detok_src: "icu:en"
-  augment: 1
-  tag: 0
+  augment: 1.0
+  tag: 0.0
 - Tags: 0
 first:
   - general 0.8
@@ -300,6 +302,7 @@ second:
     - until general inf
   modifiers:
     - *all
+    - *common
     - Merge: 0.1
       max_lines: 3
 unused:
@@ -323,7 +326,7 @@ trainer: /bin/cat
 		}
 		got.WriteString("; ")
 	}
-	want := `general a.tsv . ""; memory m.en m.de "<tm>"; first[0.8 0.2] 1 2 UpperCase0.05 Copy0.01; second[1 0] 0 +Inf UpperCase0.05 Copy0.01 Merge0.1; `
+	want := `general a.tsv . ""; memory m.en m.de "<tm>"; first[0.8 0.2] 1 2 UpperCase0.05 Copy0.01; second[1 0] 0 +Inf UpperCase0.05 Copy0.01 TitleCase0.5 Merge0.1; `
 	if got.String() != want {
 		t.Errorf("got  %s\nwant %s", got.String(), want)
 	}

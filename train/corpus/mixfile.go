@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -38,7 +39,8 @@ import (
 // Names of files are relative to the folder of the configuration. Without stages the sources have
 // the shares of their numbers of pairs: one stage that the first source ends. Columns after the
 // second, seed and trainer are not used, nor is the modifier Tags with probability 0; otherwise
-// Tags must be noise (augment: 1, tag: 0), which is augment.Copy. Errors name file and line.
+// Tags must be noise (augment: 1, tag: 0), which is augment.Copy. Other names may have anchors, for
+// aliases. Errors name file and line.
 func ReadMix(path string) (*Mix, error) {
 	var b strings.Builder
 	for l, err := range text.Lines(path) {
@@ -108,7 +110,7 @@ func (m *mixFile) read() error {
 		}
 	}
 	for _, e := range m.root.Entries {
-		if !slices.Contains(known, e.Key) && !m.isStage(e.Value) {
+		if !slices.Contains(known, e.Key) && !e.Value.Anchored && !m.isStage(e.Value) {
 			return e.Value.Errorf(m.name, "found %s, expected datasets, stages, their mixes, or modifiers", e.Key)
 		}
 	}
@@ -269,7 +271,11 @@ func (m *mixFile) readModifiers(n *yaml.Node) (list []augment.Modifier, err erro
 			if probability == 0 {
 				continue
 			}
-			if settings["augment"] != "1" || settings["tag"] != "0" && settings["tag"] != "" {
+			is := func(setting string, want float64) bool {
+				x, err := strconv.ParseFloat(cmp.Or(settings[setting], "0"), 64)
+				return err == nil && x == want
+			}
+			if !is("augment", 1) || !is("tag", 0) {
 				return nil, item.Errorf(m.name, "found Tags for terminology, expected noise to copy, augment: 1: a glossary ('tfm translate -glossary') needs no training")
 			}
 			name, settings = "Copy", nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,8 +47,9 @@ func Scored(source string, translated []string) iter.Seq2[Translation, error] {
 }
 
 // Closest reads translations of 'tfm translate -nbest', several lines for each source, and returns
-// of each the one with the highest sentence chrF to its reference, the first of equals (Kim and
-// Rush, 2016, "Sequence-Level Knowledge Distillation", section 3.3, with chrF in place of BLEU).
+// of each the one with the highest sentence chrF to its reference, the first of equals and of those
+// with a blank reference (Kim and Rush, 2016, "Sequence-Level Knowledge Distillation", section 3.3,
+// with chrF in place of BLEU).
 func Closest(source, reference string, translated []string) iter.Seq2[Translation, error] {
 	return func(yield func(Translation, error) bool) {
 		next, stop := iter.Pull2(lists(translated))
@@ -91,12 +93,26 @@ func closest(list []Translation, reference string) (string, float64) {
 func lines(files []string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, file := range files {
-			for l, err := range text.Lines(file) {
+			for l, err := range linesOf(file) {
 				if !yield(l, err) || err != nil {
 					return
 				}
 			}
 		}
+	}
+}
+
+// linesOf returns the lines of a file. It is empty if a long line covers the part of the text that
+// it has the translations of.
+func linesOf(file string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		r, err := os.Open(file)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		defer r.Close()
+		text.ReadLines(r, file)(yield)
 	}
 }
 
@@ -124,7 +140,7 @@ func lists(files []string) iter.Seq2[[]Translation, error] {
 		var list []Translation
 		number := ""
 		for _, file := range files {
-			for l, err := range text.Lines(file) {
+			for l, err := range linesOf(file) {
 				fields := strings.SplitN(l, "\t", 3)
 				if err == nil && len(fields) < 3 {
 					err = fmt.Errorf("%s: found %q, expected number, score and translation", file, l)

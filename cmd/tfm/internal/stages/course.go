@@ -12,7 +12,6 @@ import (
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/model"
 	"tfm/text"
-	"tfm/train"
 )
 
 // Course is how a stage trains a model.
@@ -91,7 +90,7 @@ func (w *Work) Train(ctx context.Context, c Course, title string, args, inputs [
 	return w.Once(s, func(resumed bool) error {
 		w.Progress.Line("  tfm train %s", shellWords(args))
 		more := "-force"
-		if checkpoints, err := train.Checkpoints(s.partial); resumed && err == nil && len(checkpoints) > 0 {
+		if resumed && s.hasCheckpoints() {
 			more = "-resume"
 		}
 		return w.Program(ctx, "train", slices.Concat(args, w.threadsArgs(), []string{more})...)

@@ -31,13 +31,17 @@ type Teacher struct {
 	source string // language of Text, set by Check
 }
 
-// Check opens the teacher and returns the languages that it translates, "" if unknown.
+// Check opens the teacher and returns the languages that it translates, "" if unknown. The text
+// must not be empty.
 func (t *Teacher) Check() (source, target string, err error) {
 	m, err := t.Open()
 	if err != nil {
 		return "", "", err
 	}
 	defer m.Close()
+	if info, err := os.Stat(t.Text); err == nil && info.Size() == 0 {
+		return "", "", fmt.Errorf("%s is empty, expected sentences to translate", t.Text)
+	}
 	c := m.Config()
 	source, target = m.Tags("", "")
 	t.source = source

@@ -111,6 +111,9 @@ func (w *Work) Once(s Stage, do func(resumed bool) error) error {
 	}
 	w.Progress.Line("%s", s.Title)
 	resumed := w.recorded(begun, key)
+	if !resumed && !w.Force && Exists(w.File(begun)) && s.hasCheckpoints() {
+		return fmt.Errorf("%s has the checkpoints of a training that has not ended: the files, flags and program of before continue it, -force begins anew", s.partial)
+	}
 	err := os.RemoveAll(w.File(done))
 	if err == nil && !resumed {
 		// In this order, so that a kill in between leaves no unfinished work of another stage.
@@ -128,6 +131,12 @@ func (w *Work) Once(s Stage, do func(resumed bool) error) error {
 		return err
 	}
 	return os.RemoveAll(w.File(begun))
+}
+
+// hasCheckpoints reports whether the unfinished work is that of a training.
+func (s Stage) hasCheckpoints() bool {
+	checkpoints, err := train.Checkpoints(s.partial)
+	return s.partial != "" && err == nil && len(checkpoints) > 0
 }
 
 // stamp describes files by size and time. One that is missing differs from every other.
