@@ -373,7 +373,7 @@ func (c *characters) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		next, _ := c.r.Peek(min(len(p), c.r.Buffered()))
-		end := slices.IndexFunc(next, func(b byte) bool { return b == '&' || isControl(rune(b)) })
+		end := slices.IndexFunc(next, func(b byte) bool { return b == '&' || illegalInXML(rune(b)) })
 		switch {
 		case end < 0:
 			end = len(next)
@@ -409,7 +409,7 @@ func legalCharacter(b []byte) (length int, legal string) {
 	switch {
 	case size != len(character): // text, or unknown
 		return 1, "&"
-	case isControl(first), first == utf8.RuneError:
+	case illegalInXML(first), first == utf8.RuneError:
 		return end, "&#xFFFD;"
 	case reference[1] == '#' || first < utf8.RuneSelf: // known to XML
 		return 1, "&"
@@ -417,8 +417,8 @@ func legalCharacter(b []byte) (length int, legal string) {
 	return end, fmt.Sprintf("&#%d;", first)
 }
 
-// isControl reports whether XML has no such character.
-func isControl(r rune) bool {
+// illegalInXML reports whether XML has no such character.
+func illegalInXML(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF
 }
 

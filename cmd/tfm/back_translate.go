@@ -125,10 +125,8 @@ func (b *backTranslation) checkText() error {
 		all = append(all, text.Files{Source: b.validSrc, Target: b.validTgt})
 	}
 	for _, files := range all {
-		for _, err := range files.Views() {
-			if err != nil {
-				return err
-			}
+		if err := stages.ReadAll(files.Views()); err != nil {
+			return err
 		}
 	}
 	return nil

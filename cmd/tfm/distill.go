@@ -71,17 +71,13 @@ func (d *distillation) check() error {
 		return err
 	}
 	if d.tgt != "" {
-		for _, err := range (text.Files{Source: d.teacher.Text, Target: d.tgt}).RepairedPairs() {
-			if err != nil {
-				return err
-			}
+		if err := stages.ReadAll(text.Files{Source: d.teacher.Text, Target: d.tgt}.RepairedPairs()); err != nil {
+			return err
 		}
 	}
 	if d.validSrc != "" {
-		for _, err := range (text.Files{Source: d.validSrc, Target: d.validTgt}).Views() {
-			if err != nil {
-				return err
-			}
+		if err := stages.ReadAll(text.Files{Source: d.validSrc, Target: d.validTgt}.Views()); err != nil {
+			return err
 		}
 	}
 	var err error

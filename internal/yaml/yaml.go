@@ -106,7 +106,7 @@ func cutComment(l string) string {
 		case quote != 0 && c == quote:
 			quote = 0
 		case quote != 0:
-		case (c == '"' || c == '\'') && (i == 0 || strings.IndexByte(" [,-", l[i-1]) >= 0):
+		case (c == '"' || c == '\'') && (i == 0 || strings.IndexByte(" \t[,-", l[i-1]) >= 0):
 			quote = c
 		case c == '#' && (i == 0 || l[i-1] == ' ' || l[i-1] == '\t'):
 			return l[:i]
@@ -148,7 +148,10 @@ func (p *parser) next() line {
 }
 
 // isItem reports whether a line begins an item of a list.
-func isItem(text string) bool { return text[0] == '-' && endsMark(text[1:]) }
+func isItem(text string) bool {
+	rest, dash := strings.CutPrefix(text, "-")
+	return dash && endsMark(rest)
+}
 
 // endsMark reports whether what follows a dash, or the colon of a key, makes it one.
 func endsMark(rest string) bool { return rest == "" || strings.IndexByte(blanks, rest[0]) >= 0 }
@@ -160,7 +163,7 @@ func (p *parser) item(n *Node) error {
 	l := &p.lines[0]
 	indent := l.indent
 	rest := strings.TrimLeft(l.text[1:], blanks)
-	if _, _, entry := cutKey(rest); entry || rest != "" && isItem(rest) {
+	if _, _, entry := cutKey(rest); entry || isItem(rest) {
 		l.indent, l.text = indent+len(l.text)-len(rest), rest
 		item, err := p.block(l.indent)
 		n.List = append(n.List, item)

@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 		"-\n  a: 1\n-\n- b":                    `[{a:"1"} "" "b"]`,
 		"m: &x\n  - u: 1\nn:\n  - *x\n  - *x":  `{m:[{u:"1"}] n:[[{u:"1"}] [{u:"1"}]]}`,
 		"a: &x b\nc: *x":                       `{a:"b" c:"b"}`,
-		"a:\tb\nc: &x\td\ne:\n-\t*x":           `{a:"b" c:"d" e:["d"]}`,
+		"a:\t\"b # c\"\nc: &x\td\ne:\n-\t*x":   `{a:"b # c" c:"d" e:["d"]}`,
 		"a: \"x: #y\\t\"\nb: 'it''s'\nc: null": "{a:\"x: #y\\t\" b:\"it's\" c:\"\"}",
 		"a: [b, \"c, d\", e:f]\nb: []":         `{a:["b" "c, d" "e:f"] b:[]}`,
 		"\"a b\": c\nd e: http://f":            `{a b:"c" d e:"http://f"}`,

@@ -13,9 +13,9 @@ import (
 // trained on: a pair with near-duplicates among the others is not chosen. Near-duplicates have the
 // same source or the same target up to case, punctuation, white space and the values of numbers.
 //
-// A corpus can have several parts, one after another: some pairs of each are chosen. Draw must have
-// all pairs of the corpus before Choose. Memory is bounded for corpora of any size. The choice
-// depends on the pairs and their order only.
+// A corpus can have several parts, one after another: some pairs of each are chosen, unless other
+// parts have them all. Draw must have all pairs of the corpus before Choose. Memory is bounded for
+// corpora of any size. The choice depends on the pairs and their order only.
 type ValidationSet struct {
 	Pairs []text.Pair // in the order of the corpus, which Line numbers from 1
 	Moved int         // pairs that were drawn and stay with the others as near-duplicates of one

@@ -11,7 +11,7 @@ import (
 const (
 	english = "The dog that we saw yesterday was running across the street."
 	german  = "Der Hund, den wir gestern gesehen haben, lief über die Straße."
-	// A shorter sentence is surely neither Croatian nor Bosnian.
+	// Long: most short sentences are not surely in one of the close languages.
 	croatian = "Prosvjednici su jučer zatražili od predsjednika vlade da objasni tko je odgovoran za točnost izvješća, a općina će uskoro raspisati natječaj."
 )
 

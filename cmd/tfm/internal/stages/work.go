@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -101,7 +102,7 @@ func (w *Work) threadsArgs() []string {
 
 // Once runs do, unless the record of the stage says that its outputs were made by this program, of
 // these inputs and arguments, and nothing has changed. resumed says that do was begun for them, but
-// has not ended.
+// has not ended. A training of others that has not ended is an error without Force.
 func (w *Work) Once(s Stage, do func(resumed bool) error) error {
 	key := release.Current().String() + "\n" + strings.Join(s.Args, "\n") + "\n" + stamp(s.Inputs...)
 	begun, done := s.Name+".begun", s.Name+".done"
@@ -135,8 +136,11 @@ func (w *Work) Once(s Stage, do func(resumed bool) error) error {
 
 // hasCheckpoints reports whether the unfinished work is that of a training.
 func (s Stage) hasCheckpoints() bool {
+	if s.partial == "" {
+		return false
+	}
 	checkpoints, err := train.Checkpoints(s.partial)
-	return s.partial != "" && err == nil && len(checkpoints) > 0
+	return err == nil && len(checkpoints) > 0
 }
 
 // stamp describes files by size and time. One that is missing differs from every other.
@@ -170,6 +174,16 @@ func (w *Work) record(name, text string) error {
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// ReadAll returns the first error of a sequence, which it reads to its end.
+func ReadAll[T any](sequence iter.Seq2[T, error]) error {
+	for _, err := range sequence {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Readable makes the names of files absolute, because they may begin with a dash, and checks that
