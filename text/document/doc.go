@@ -25,7 +25,6 @@
 //	properties.go  Java's properties
 //	json.go      JSON
 //	xliff.go     XLIFF 1.2 and 2
-//	tmx.go       TMX
 //	archive.go   documents that are zip archives of parts
 //	node.go      elements of XML as trees, with the names of their namespaces
 //	paragraph.go paragraphs of office formats: runs and objects as texts with spans, and back

@@ -37,7 +37,6 @@ var formats = []format{
 	{"vtt", []string{"vtt"}, isVTT, textFile(translateVTT)},
 	{"po", []string{"po", "pot"}, nil, textFile(translatePO)},
 	{"xliff", []string{"xlf", "xliff"}, isXLIFF, textFile(translateXLIFF)},
-	{"tmx", []string{"tmx"}, isTMX, textFile(translateTMX)},
 	{"properties", []string{"properties"}, nil, translatePropertiesFile},
 	{"json", []string{"json", "arb", "jsonl"}, nil, textFile(translateJSON)},
 }

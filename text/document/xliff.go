@@ -181,9 +181,9 @@ func (x *xliff) unit(u *xliffUnit) error {
 	}})
 }
 
-// enclosing has the inline elements of XLIFF and TMX that enclose text. Other elements have no text
+// enclosing has the inline elements of XLIFF that enclose text. Other elements have no text
 // for a reader.
-var enclosing = map[string]bool{"g": true, "pc": true, "mrk": true, "hi": true}
+var enclosing = map[string]bool{"g": true, "pc": true, "mrk": true}
 
 // inlinePairs are the elements that mark the begin and the end of another.
 var inlinePairs = map[string]fragmentKind{"bx": openingTag, "ex": closingTag, "bpt": openingTag, "ept": closingTag, "sc": openingTag, "ec": closingTag}
@@ -214,7 +214,7 @@ func (e *editor) inline(tokens []xmlToken) marked {
 			if kind, found := inlinePairs[name]; found {
 				p.kind = kind
 				// The end names the begin by one of these, which both have if they are equal.
-				p.key = "id " + cmp.Or(attribute(token, "rid"), attribute(token, "startRef"), attribute(token, "i"), attribute(token, "id"))
+				p.key = "id " + cmp.Or(attribute(token, "rid"), attribute(token, "startRef"), attribute(token, "id"))
 			} else if enclosing[name] {
 				p.kind, p.plain = keptElement, plain
 			}
