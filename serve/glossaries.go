@@ -7,31 +7,21 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"tfm/translate"
 )
 
-// glossaries are the glossaries that requests choose by name. They are safe for concurrent use.
+// glossaries are the glossaries that requests choose by name. They are immutable.
 type glossaries struct {
 	names []string // sorted
-
-	mu    sync.Mutex
 	files map[string]glossaryFile
-	read  map[glossaryOf]*translate.Glossary
 }
 
 type glossaryFile struct {
+	*translate.Glossary
 	path     string
-	data     []byte
 	modified time.Time
-}
-
-// glossaryOf is a glossary for a pair of languages, which select columns of TBX.
-type glossaryOf struct {
-	name string
-	pair
 }
 
 // maxGlossaryBytes is the limit of a file of a glossary.
@@ -40,7 +30,7 @@ const maxGlossaryBytes = 64 << 20
 // readGlossaries reads files of translate.ReadGlossary. The name of a glossary is that of its file
 // without the extension.
 func readGlossaries(paths []string) (*glossaries, error) {
-	g := &glossaries{files: map[string]glossaryFile{}, read: map[glossaryOf]*translate.Glossary{}}
+	g := &glossaries{files: map[string]glossaryFile{}}
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 		if other, ok := g.files[name]; ok {
@@ -54,37 +44,27 @@ func readGlossaries(paths []string) (*glossaries, error) {
 			return nil, err
 		}
 		data, err := os.ReadFile(path)
-		if err == nil {
-			_, err = translate.ReadGlossary(bytes.NewReader(data), path, "", "")
-		}
 		if err != nil {
 			return nil, err
 		}
-		g.files[name] = glossaryFile{path, data, info.ModTime().UTC()}
+		read, err := translate.ReadGlossary(bytes.NewReader(data), path)
+		if err != nil {
+			return nil, err
+		}
+		g.files[name] = glossaryFile{read, path, info.ModTime().UTC()}
 		g.names = append(g.names, name)
 	}
 	slices.Sort(g.names)
 	return g, nil
 }
 
-// find returns the glossary of a name for a pair.
-func (g *glossaries) find(name string, p pair) (*translate.Glossary, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	key := glossaryOf{name, p}
-	if found, ok := g.read[key]; ok {
-		return found, nil
-	}
+// find returns the glossary of a name.
+func (g *glossaries) find(name string) (*translate.Glossary, error) {
 	file, ok := g.files[name]
 	if !ok {
 		return nil, badRequest(fmt.Sprintf("Invalid request: found no glossary %q, expected %s", name, g.list()))
 	}
-	found, err := translate.ReadGlossary(bytes.NewReader(file.data), name, p.source, p.target)
-	if err != nil {
-		return nil, badRequest("Invalid request: glossary " + err.Error())
-	}
-	g.read[key] = found
-	return found, nil
+	return file.Glossary, nil
 }
 
 // list returns the names for an error.

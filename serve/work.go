@@ -210,7 +210,7 @@ func (c *call) glossaryFor(name string, steps []direction, p pair) (*translate.G
 	case len(steps) > 1:
 		return nil, badRequest(fmt.Sprintf("Invalid request: glossary %q needs a model from %s to %s; texts go through %s here", name, p.source, p.target, c.catalog.common(p)))
 	}
-	return c.catalog.glossaries.find(name, p)
+	return c.catalog.glossaries.find(name)
 }
 
 // alternatives returns up to n different alternatives of a text. In alternative k each sentence has

@@ -122,7 +122,7 @@ func TestAdaptStandIns(t *testing.T) {
 			t.Errorf("%+v, without Adapt %+v", got[0], plain[0])
 		}
 
-		g, err := translate.ReadGlossary(strings.NewReader("black\tSCHWARZ\nbig\tGROSS\n"), "g", "", "")
+		g, err := translate.ReadGlossary(strings.NewReader("black\tSCHWARZ\nbig\tGROSS\n"), "g")
 		if err != nil {
 			t.Fatal(err)
 		}

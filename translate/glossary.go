@@ -52,14 +52,13 @@ const (
 )
 
 // ReadGlossary reads a glossary: lines of two columns separated by a tab, which are the forms of a
-// term, separated by "|", and its translations, likewise; or a TBX file, which begins with "<". Of
-// its languages from and to count, which are tags of BCP 47; an empty one is the first or second.
+// term, separated by "|", and its translations, likewise.
 //
 // The translation of a form is the one in the same position, if there are as many translations as
 // forms, or else the first. The others are accepted. A term without translations, or without
 // a second column, is copied. Further columns and blank lines are ignored, and of equal forms all
 // but the first. Errors begin with name and the number of a line.
-func ReadGlossary(r io.Reader, name, from, to string) (*Glossary, error) {
+func ReadGlossary(r io.Reader, name string) (*Glossary, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxGlossaryBytes+1))
 	switch {
 	case err != nil:
@@ -70,11 +69,7 @@ func ReadGlossary(r io.Reader, name, from, to string) (*Glossary, error) {
 	g := &Glossary{entries: map[string][]entry{}}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("<")) {
-		if line, err := g.readTBX(data, from, to); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, line, err)
-		}
-		g.sort()
-		return g, nil
+		return nil, fmt.Errorf("%s:1: found XML, such as TBX, expected lines of a term, a tab and its translation", name)
 	}
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, maxGlossaryBytes)
@@ -84,16 +79,18 @@ func ReadGlossary(r io.Reader, name, from, to string) (*Glossary, error) {
 			continue
 		}
 		columns := append(strings.Split(line, "\t"), "")
-		if err := g.add(strings.Split(columns[0], "|"), strings.Split(columns[1], "|"), true); err != nil {
+		if err := g.add(strings.Split(columns[0], "|"), strings.Split(columns[1], "|")); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
 		}
 	}
-	g.sort()
+	for _, list := range g.entries {
+		slices.SortStableFunc(list, func(a, b entry) int { return len(b.form) - len(a.form) })
+	}
 	return g, nil
 }
 
 // add adds the forms of a term. If they are paired with as many targets, each has its own.
-func (g *Glossary) add(forms, targets []string, paired bool) error {
+func (g *Glossary) add(forms, targets []string) error {
 	if len(targets) == 1 && text.IsBlank(targets[0]) {
 		targets = nil
 	}
@@ -124,7 +121,7 @@ func (g *Glossary) add(forms, targets []string, paired bool) error {
 		e := entry{form: form}
 		if len(targets) > 0 {
 			e.target = targets[0]
-			if paired && len(targets) == len(forms) {
+			if len(targets) == len(forms) {
 				e.target = targets[i]
 			}
 			e.accepts = targets
@@ -133,12 +130,6 @@ func (g *Glossary) add(forms, targets []string, paired bool) error {
 		g.entries[word] = append(g.entries[word], e)
 	}
 	return nil
-}
-
-func (g *Glossary) sort() {
-	for _, list := range g.entries {
-		slices.SortStableFunc(list, func(a, b entry) int { return len(b.form) - len(a.form) })
-	}
 }
 
 // firstWord returns the first word of s in lower case, one character in scripts without spaces

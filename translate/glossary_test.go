@@ -2,7 +2,6 @@ package translate_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,9 +11,9 @@ import (
 	"tfm/translate"
 )
 
-func readGlossary(t *testing.T, s, from, to string) *translate.Glossary {
+func readGlossary(t *testing.T, s string) *translate.Glossary {
 	t.Helper()
-	g, err := translate.ReadGlossary(strings.NewReader(s), "g", from, to)
+	g, err := translate.ReadGlossary(strings.NewReader(s), "g")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +30,7 @@ func matches(g *translate.Glossary, s string) (list []string) {
 
 // Terms are words of a text, from left to right the longest.
 func TestGlossaryMatch(t *testing.T) {
-	g := readGlossary(t, "\uFEFFNew York City\tdie Stadt New York\nNew  York\tNeu-York\tnote\n\nYork\tJork\nparty|parties\tPartei|Parteien\n监视\tsurveillance\nart\tKunst|Künste\r\nvisual studio\nUS\tUSA\ncafé\tKaffeehaus\n", "", "")
+	g := readGlossary(t, "\uFEFFNew York City\tdie Stadt New York\nNew  York\tNeu-York\tnote\n\nYork\tJork\nparty|parties\tPartei|Parteien\n监视\tsurveillance\nart\tKunst|Künste\r\nvisual studio\nUS\tUSA\ncafé\tKaffeehaus\n")
 	for s, want := range map[string][]string{
 		"":                              nil,
 		"The party of New York.":        {"party=Partei", "New York=Neu-York"},
@@ -48,29 +47,12 @@ func TestGlossaryMatch(t *testing.T) {
 	}
 }
 
-const tbxHead, tbxTail = `<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE martif SYSTEM "TBXcoreStructV02.dtd"><martif type="TBX"><text><body>`, `</body></text></martif>`
-
-// Concepts of a TBX file have terms of two languages. Preferred ones come first, and no
-// translation is deprecated.
-func TestReadTBX(t *testing.T) {
-	concept := `<termEntry id="1"><langSet xml:lang="en-US"><tig><term>hard <hi>disk</hi></term></tig><ntig><termGrp><term>HDD</term></termGrp></ntig></langSet>` +
-		`<langSet xml:lang="fr"><tig><term>disque</term></tig></langSet><langSet xml:lang="de-DE"><tig><term>Platte</term><termNote type="administrativeStatus">deprecatedTerm-admn-sts</termNote></tig>` +
-		`<tig><term>Laufwerk</term><termNote type="partOfSpeech">noun</termNote></tig><tig><term>Festplatte &amp; Co</term><termNote type="administrativeStatus">preferredTerm-admn-sts</termNote></tig></langSet></termEntry>`
-	for _, c := range []struct{ from, to, want string }{
-		{"en", "de", "[hard disk=Festplatte & Co HDD=Festplatte & Co]"}, {"", "", "[hard disk=disque HDD=disque]"}, {"eng_Latn", "de-DE", "[hard disk=Festplatte & Co HDD=Festplatte & Co]"}, {"de", "fr", "[]"},
-	} {
-		if got := fmt.Sprint(matches(readGlossary(t, tbxHead+concept+tbxTail, c.from, c.to), "a hard disk, HDD")); got != c.want {
-			t.Errorf("%q to %q: %s, want %s", c.from, c.to, got, c.want)
-		}
-	}
+func TestReadGlossaryErrors(t *testing.T) {
 	for s, want := range map[string]string{
-		tbxHead + concept: "g:1: unexpected EOF", tbxHead + tbxTail: "found no concept", tbxHead + "\n&x;" + tbxTail: "g:2: invalid character entity",
-		"<!DOCTYPE a [<!ENTITY b 'c'>]><a/>": "the definition of an entity", strings.Repeat("<a>", 300): "more than 256 elements",
-		tbxHead + "<termEntry>" + strings.Repeat("<term>a</term>", 300):  "more than 200 terms",
-		tbxHead + "<termEntry><term>" + strings.Repeat("a<!---->", 2000): "more than 1000 bytes", "a\tb\n|\tc": `g:2: term ""`, "a\t\xff": "valid UTF-8",
+		"\n<?xml version='1.0'?><martif type='TBX'>": "g:1: found XML", "a\tb\n|\tc": `g:2: term ""`, "a\t\xff": "valid UTF-8",
 		strings.Repeat("a", 2000) + "\tb": "expected up to 1000", strings.Repeat("a|", 200) + "a\tb": "expected up to 100",
 	} {
-		if _, err := translate.ReadGlossary(strings.NewReader(s), "g", "en", "de"); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := translate.ReadGlossary(strings.NewReader(s), "g"); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.60q: error %v, want %q", s, err, want)
 		}
 	}
@@ -79,7 +61,7 @@ func TestReadTBX(t *testing.T) {
 // Every search has the translation of each term, and one that is accepted stays.
 func TestGlossary(t *testing.T) {
 	tr := open(t, translate.Options{})
-	g := readGlossary(t, "dog\tLöwe|chien\nred\trot\ncat\n", "", "")
+	g := readGlossary(t, "dog\tLöwe|chien\nred\trot\ncat\n")
 	texts := []string{"the red dog", "", "the good cat", "dog", "the old dog. the red cat"}
 	wants := []string{"rot", "", "cat", "Löwe", "rot"}
 	for _, o := range []decode.Options{{}, {Beam: 1, MaxExtra: 30}, {Beam: 4, MaxExtra: 30, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 30}} {
@@ -109,16 +91,16 @@ func TestGlossary(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"the hotdog dog", "the dogs dog 12 cat2 2", "木\ndog"} {
-		out, err := tr.Do(context.Background(), translate.Request{Texts: []string{s}, Glossary: readGlossary(t, "dog\tLöwe\n2\tzwo", "", ""), Split: splitLines})
+		out, err := tr.Do(context.Background(), translate.Request{Texts: []string{s}, Glossary: readGlossary(t, "dog\tLöwe\n2\tzwo"), Split: splitLines})
 		if err != nil || !strings.Contains(out[0].Best(), "Löwe") || strings.Contains(s, "2") && !strings.Contains(out[0].Best(), "zwo") {
 			t.Errorf("%v, %v of %q", out, err, s)
 		}
 	}
-	if out, err := tr.Do(context.Background(), translate.Request{Texts: []string{"the old dog"}, Glossary: readGlossary(t, "dog\tLöwe|chien", "", "")}); err != nil || out[0].Best() != "le chien vieux" {
+	if out, err := tr.Do(context.Background(), translate.Request{Texts: []string{"the old dog"}, Glossary: readGlossary(t, "dog\tLöwe|chien")}); err != nil || out[0].Best() != "le chien vieux" {
 		t.Errorf("%v, %v, want the translation without the glossary, which accepts it", out, err)
 	}
 	// A capital is a part of the term: a noun is not the verb of the same letters.
-	if out, err := tr.Do(context.Background(), translate.Request{Texts: []string{"the old dog"}, Glossary: readGlossary(t, "dog\tChien", "", "")}); err != nil || !strings.Contains(out[0].Best(), "Chien") {
+	if out, err := tr.Do(context.Background(), translate.Request{Texts: []string{"the old dog"}, Glossary: readGlossary(t, "dog\tChien")}); err != nil || !strings.Contains(out[0].Best(), "Chien") {
 		t.Errorf("%v, %v, want Chien", out, err)
 	}
 }
@@ -126,10 +108,9 @@ func TestGlossary(t *testing.T) {
 // A glossary has terms that do not overlap, or an error of one line.
 func FuzzReadGlossary(f *testing.F) {
 	f.Add("a|b\tc|d\nx y\n", "a x  y b")
-	f.Add(tbxHead+`<conceptEntry><langSec xml:lang="en"><term>a</term></langSec><langSec xml:lang="de"><term>b</term></langSec></conceptEntry>`+tbxTail, "a A")
 	f.Add("ß\tSS\nİ\tx\n木\ty\n", "ẞß İi木木")
 	f.Fuzz(func(t *testing.T, glossary, s string) {
-		g, err := translate.ReadGlossary(strings.NewReader(glossary), "g", "en", "de")
+		g, err := translate.ReadGlossary(strings.NewReader(glossary), "g")
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "g:") {
 				t.Fatalf("error %q", err)

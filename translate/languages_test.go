@@ -139,7 +139,7 @@ func TestCodeOfDocument(t *testing.T) {
 		}
 		return nil
 	}
-	glossary, err := translate.ReadGlossary(strings.NewReader("cat\tgato\n"), "terms.tsv", "", "")
+	glossary, err := translate.ReadGlossary(strings.NewReader("cat\tgato\n"), "terms.tsv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%+v, error %v", marked, err)
 	}
 	// Terms of a glossary and ranges to keep do not count.
-	g, err := translate.ReadGlossary(strings.NewReader("dog\tLOUP\n"), "g", "", "")
+	g, err := translate.ReadGlossary(strings.NewReader("dog\tLOUP\n"), "g")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,9 +55,8 @@ type evaluation struct {
 func (c *evaluation) check() error {
 	refs := &c.scores.References
 	if err := cmp.Or(
-		cli.UsageIf(c.scores.Named() && (c.src != "" || c.tsv != ""), "either -src or -tsv or -t"),
 		cli.UsageIf(c.tsv != "" && (c.src != "" || len(*refs) > 0), "either -tsv or -src and -ref"),
-		cli.UsageIf(!c.scores.Named() && c.tsv == "" && (c.src == "" || len(*refs) == 0), "-src and -ref are needed, or -tsv, or -t"),
+		cli.UsageIf(c.tsv == "" && (c.src == "" || len(*refs) == 0), "-src and -ref are needed, or -tsv"),
 	); err != nil {
 		return err
 	}
@@ -69,7 +68,6 @@ func (c *evaluation) check() error {
 		settings.CheckSearch(*c.search),
 		c.model.Check(),
 	)
-	c.src = cmp.Or(c.src, c.scores.Source)
 	if err != nil || c.out == "" {
 		return err
 	}

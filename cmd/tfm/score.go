@@ -34,7 +34,7 @@ type scorer struct {
 }
 
 func (c *scorer) run(_ context.Context, args []string) error {
-	if len(c.References) == 0 && !c.Named() {
+	if len(c.References) == 0 {
 		c.References = args // as sacreBLEU's arguments are
 	} else {
 		c.files = append(c.files, args...)

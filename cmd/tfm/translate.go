@@ -325,7 +325,7 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 		o.KeepOf = func(_ int, s string) []text.Range { return markup.Protected(s) }
 	}
 	c.tags.Apply(&o)
-	if err := c.glossary.Apply(&o, t, c.model.From, c.model.To); err != nil {
+	if err := c.glossary.Apply(&o); err != nil {
 		return o, nil, err
 	}
 	if err := c.memory.Apply(&o, t); err != nil {

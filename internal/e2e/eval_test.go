@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -53,15 +52,10 @@ func TestEvalScoresAsScore(t *testing.T) {
 	if want := mustRun(t, "", append(append([]string{"score"}, flags...), hyps)...).stdout; eval != want {
 		t.Errorf("tfm eval printed\n%swant as tfm score\n%s", eval, want)
 	}
-	named := filepath.Dir(write(t, "newstest2017.en-de.de", read(t, toy.testTgt)))
-	if err := os.WriteFile(filepath.Join(named, "newstest2017.en-de.en"), []byte(read(t, toy.testSrc)), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	bare := mustRun(t, "", "eval", "-model", m, "-t", "wmt17", "-l", "en-de", "-data", named, "-b", "-m", "bleu", "chrf").stdout
+	bare := mustRun(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-b", "-m", "bleu", "chrf").stdout
 	if want := mustRun(t, "", "score", "-ref", toy.testTgt, "-b", "-m", "bleu,chrf", hyps).stdout; bare != want {
-		t.Errorf("tfm eval -t printed %q, want as tfm score %q", bare, want)
+		t.Errorf("tfm eval -b printed %q, want as tfm score %q", bare, want)
 	}
-	mustFail(t, runTFM(t, "", "eval", "-model", m, "-t", "wmt17", "-l", "en-de", "-src", toy.testSrc), 2, "either -src or -t")
 	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-ref", write(t, "short", "a\n")), 1, "unequal line counts", toy.testSrc+" has 49")
 	mustFail(t, runTFM(t, "", "eval", "-model", m, "-src", toy.testSrc, "-ref", toy.testTgt, "-chrf-words", "-1"), 2, `-chrf-words is -1, expected 0 to 100`)
 }

@@ -23,7 +23,7 @@ func mixOf(t *testing.T) string {
 	for path, content := range map[string]string{
 		filepath.Join(dir, "few.tsv"): few.String(),
 		mix: "datasets:\n  all:\n    src: " + src + "\n    tgt: " + tgt + "\n  few: few.tsv\nstages: [one, two]\none:\n- all 0.6\n- few 0.4\n- until few 4\ntwo:\n- all 0.1\n- few 0.9\n- until few inf\n" +
-			"modifiers:\n- UpperCase: 0.1\n- Typos: 0.1\n- Merge: 0.1\n- Noise: 0.01\n- Copy: 0.1\n",
+			"modifiers:\n- UpperCase: 0.1\n- Typos: 0.1\n- Merge: 0.1\n- Copy: 0.1\n",
 	} {
 		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 			t.Fatal(err)

@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -89,36 +86,6 @@ func TestScoreArguments(t *testing.T) {
 		args := strings.NewReplacer("REF1", ref1, "REF2", ref2, "HYPS", hyps).Replace(c.args)
 		if o := mustRun(t, c.input, append([]string{"score"}, strings.Fields(args)...)...); o.stdout != c.stdout || o.stderr != "" {
 			t.Errorf("tfm score %s printed %q, want %q\n%s", c.args, o.stdout, c.stdout, o.stderr)
-		}
-	}
-}
-
-// A test set is found in each layout of sacreBLEU's folder. The newer layout wins.
-func TestScoreTestSet(t *testing.T) {
-	hyps := write(t, "hyps", scoreHyps)
-	for _, c := range []struct {
-		name, stdout string
-		files        map[string]string
-	}{
-		{"wmt17", "52.8\n", map[string]string{"wmt17/wmt17.en-de.ref": scoreRef1, "wmt17/en-de.de": scoreRef2}},
-		{"wmt17/tworefs", "78.1\n", map[string]string{"wmt17/tworefs/wmt17_tworefs.en-de.ref-0": scoreRef1, "wmt17/tworefs/wmt17_tworefs.en-de.ref-1": scoreRef2}},
-		{"wmt22", "52.8\n", map[string]string{"wmt22/wmt22.en-de.ref-B": scoreRef2, "wmt22/wmt22.en-de.ref-A": scoreRef1}},
-		{"wmt21/AB", "78.1\n", map[string]string{"wmt21/AB/wmt21_AB.en-de.ref-B": scoreRef2, "wmt21/AB/wmt21_AB.en-de.ref-A": scoreRef1}},
-		{"wmt24", "52.8\n", map[string]string{"wmt24/wmt24.en-de.ref-refA": scoreRef1}},
-		{"wmt14", "52.8\n", map[string]string{"wmt14/en-de.de": scoreRef1}},
-		{"wmt14/full", "78.1\n", map[string]string{"wmt14/full/en-de.de.0": scoreRef1, "wmt14/full/en-de.de.1": scoreRef2}},
-		{"wmt16", "52.8\n", map[string]string{"newstest2016.en-de.de": scoreRef1}},
-		{"flores", "52.8\n", map[string]string{"flores.en-de.de": scoreRef1}},
-	} {
-		dir := t.TempDir()
-		for name, content := range c.files {
-			path := filepath.Join(dir, filepath.FromSlash(name))
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if o := mustRun(t, "", "score", "-t", c.name, "-l", "en-de", "-data", dir, "-b", hyps); o.stdout != c.stdout {
-			t.Errorf("%s: tfm score printed %q, want %q", c.name, o.stdout, c.stdout)
 		}
 	}
 }
@@ -254,13 +221,6 @@ func TestScoreErrors(t *testing.T) {
 		{"metric", []string{"-ref", ref, "-m", "bleu,rouge", hyps}, 2, []string{`-m is "bleu,rouge", expected bleu, chrf or ter`}},
 		{"bare scores of two systems", []string{"-ref", ref, "-b", hyps, ref}, 2, []string{"-b: found 2 files"}},
 		{"bare JSON", []string{"-ref", ref, "-b", "-json", hyps}, 2, []string{"either -b or -json"}},
-		{"reference and test set", []string{"-ref", ref, "-t", "wmt17", "-l", "en-de", hyps}, 2, []string{"either -ref or -t"}},
-		{"test set without languages", []string{"-t", "wmt17", hyps}, 2, []string{"-t needs -l"}},
-		{"languages", []string{"-t", "wmt17", "-l", "ende", hyps}, 2, []string{`-l is "ende", expected two languages such as en-de`}},
-		{"languages without test set", []string{"-ref", ref, "-l", "en-de", hyps}, 2, []string{"-l needs -t"}},
-		{"data without test set", []string{"-ref", ref, "-data", "x", hyps}, 2, []string{"-data needs -t"}},
-		{"missing test set", []string{"-t", "wmt17/B", "-l", "en-de", "-data", "none", hyps}, 1, []string{
-			"-t wmt17/B -l en-de: found no wmt17/B/wmt17_B.en-de.ref in none, nor wmt17/B/en-de.de, nor wmt17_B.en-de.de; 'sacrebleu --download wmt17/B -l en-de' gets it"}},
 		{"empty name", []string{"-ref", "", hyps}, 2, []string{`-ref is "", expected a file`}},
 		{"a system twice", []string{"-ref", ref, hyps, hyps}, 2, []string{hyps + ": found twice, as system 1 and 2"}},
 		{"a lonely baseline", []string{"-ref", ref, "-paired", "bootstrap", hyps}, 2, []string{"-paired: found 1 file of hypotheses, expected at least 2"}},

@@ -6,9 +6,9 @@
 // The files:
 //
 //	augment.go   Modifiers and how they apply
-//	surface.go   UpperCase, TitleCase, RemoveEndPunct, Prefix
+//	surface.go   UpperCase, TitleCase, RemoveEndPunct
 //	typos.go     Typos
-//	noise.go     Noise, Copy
+//	copy.go      Copy
 package augment
 
 import (
@@ -30,32 +30,26 @@ type Modifier struct {
 	Probability float64 // of a pair
 	kind        kind
 	numbers     map[string]float64
-	template    string // of Prefix
 }
 
-// kind is what modifiers of a name have in common. One of its functions is set.
+// kind is what modifiers of a name have in common.
 type kind struct {
-	numbers  map[string]float64 // settings with their defaults
-	template string             // default of the setting template
-	change   func(m *Modifier, r *rand.Rand, p *text.Pair)
-	add      func(m *Modifier, r *rand.Rand) string // a text that is its own translation
-	merges   bool
+	numbers map[string]float64                            // settings with their defaults
+	change  func(m *Modifier, r *rand.Rand, p *text.Pair) // nil for Merge
 }
 
 var kinds = map[string]kind{
 	"UpperCase":      {change: upperCase},
 	"TitleCase":      {change: titleCase},
 	"RemoveEndPunct": {change: removeEndPunctuation},
-	"Prefix":         {change: prefix, numbers: map[string]float64{"min_words": 2, "max_words": 5}, template: "__start__ {trg} __end__ "},
 	"Typos":          {change: typos, numbers: typoClasses},
-	"Merge":          {merges: true, numbers: map[string]float64{"min_lines": 2, "max_lines": 4}},
-	"Noise":          {add: noise, numbers: wordLengths},
-	"Copy":           {change: copied, numbers: wordLengths},
+	"Merge":          {numbers: map[string]float64{"min_lines": 2, "max_lines": 4}},
+	"Copy":           {change: copied, numbers: map[string]float64{"min_word_length": 2, "max_word_length": 5}},
 }
 
 // String returns name, probability and settings.
 func (m Modifier) String() string {
-	return fmt.Sprintf("%s %v %v %q", m.Name, m.Probability, m.numbers, m.template)
+	return fmt.Sprintf("%s %v %v", m.Name, m.Probability, m.numbers)
 }
 
 // Names returns the names of the modifiers.
@@ -71,16 +65,12 @@ func New(name string, probability float64, settings map[string]string) (Modifier
 	if !(probability >= 0 && probability <= 1) {
 		return Modifier{}, fmt.Errorf("found the probability %v of %s, expected 0 to 1", probability, name)
 	}
-	m := Modifier{Name: name, Probability: probability, kind: k, numbers: maps.Clone(k.numbers), template: k.template}
+	m := Modifier{Name: name, Probability: probability, kind: k, numbers: maps.Clone(k.numbers)}
 	if name == "Typos" && len(settings) > 0 {
 		clear(m.numbers)
 	}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		value := settings[key]
-		if key == "template" && k.template != "" {
-			m.template = value
-			continue
-		}
 		if _, ok := k.numbers[key]; !ok {
 			return m, fmt.Errorf("found the setting %s of %s, expected %s", key, name, k.settings())
 		}
@@ -105,54 +95,46 @@ func New(name string, probability float64, settings map[string]string) (Modifier
 // settings names the settings.
 func (k kind) settings() string {
 	names := slices.Sorted(maps.Keys(k.numbers))
-	if k.template != "" {
-		names = append(names, "template")
-	}
 	if len(names) == 0 {
 		return "none"
 	}
 	return "one of " + strings.Join(names, ", ")
 }
 
-// between draws a whole number from the setting min_NAME to max_NAME; a lower limit of 1 holds for
-// one without.
+// between draws a whole number above 0 from the setting min_NAME to max_NAME.
 func (m *Modifier) between(r *rand.Rand, name string) int {
 	least := max(1, int(m.numbers["min_"+name]))
 	return least + r.IntN(max(1, int(m.numbers["max_"+name])-least+1))
 }
 
-// Apply applies the modifiers in order to p, each with its probability, and calls emit for each
-// resulting pair. next returns a further pair for Merge, or false. The draws are those of r. The
-// strings of p and of next need to be valid only until the next call of next.
-func Apply(list []Modifier, r *rand.Rand, p text.Pair, next func() (text.Pair, bool), emit func(text.Pair)) {
+// Apply returns p after the modifiers in order, each with its probability. next returns a further
+// pair for Merge, or false. The draws are those of r. The strings of p and of next need to be valid
+// only until the next call of next.
+func Apply(list []Modifier, r *rand.Rand, p text.Pair, next func() (text.Pair, bool)) text.Pair {
 	for i := range list {
 		m := &list[i]
 		if r.Float64() >= m.Probability {
 			continue
 		}
-		switch k := m.kind; {
-		case k.change != nil:
-			k.change(m, r, &p)
-		case k.add != nil:
-			s := k.add(m, r)
-			emit(text.Pair{Source: s, Target: s, Line: p.Line})
-		case k.merges:
-			p.Source, p.Target = strings.Clone(p.Source), strings.Clone(p.Target)
-			for range m.between(r, "lines") - 1 {
-				further, ok := next()
-				if !ok {
-					break
-				}
-				for k := range list[:i] {
-					if earlier := &list[k]; earlier.kind.change != nil && r.Float64() < earlier.Probability {
-						earlier.kind.change(earlier, r, &further)
-					}
-				}
-				p.Source, p.Target = join(p.Source, further.Source), join(p.Target, further.Target)
+		if m.kind.change != nil {
+			m.kind.change(m, r, &p)
+			continue
+		}
+		p.Source, p.Target = strings.Clone(p.Source), strings.Clone(p.Target)
+		for range m.between(r, "lines") - 1 {
+			further, ok := next()
+			if !ok {
+				break
 			}
+			for k := range list[:i] {
+				if earlier := &list[k]; earlier.kind.change != nil && r.Float64() < earlier.Probability {
+					earlier.kind.change(earlier, r, &further)
+				}
+			}
+			p.Source, p.Target = join(p.Source, further.Source), join(p.Target, further.Target)
 		}
 	}
-	emit(p)
+	return p
 }
 
 // join returns two sentences as one text, with a space between them unless the second begins with a

@@ -53,15 +53,3 @@ func cutEnd(s string) (rest string, ends bool) {
 
 // endPunctuation ends sentences.
 const endPunctuation = ".!?…。！？؟۔।॥։።؛"
-
-// prefix writes some consecutive words of the target before the source, by the template, so that a
-// model learns to have them in its translation.
-func prefix(m *Modifier, r *rand.Rand, p *text.Pair) {
-	words := strings.Fields(p.Target)
-	n := m.between(r, "words")
-	if n > len(words) {
-		return
-	}
-	from := r.IntN(len(words) - n + 1)
-	p.Source = strings.ReplaceAll(m.template, "{trg}", strings.Join(words[from:from+n], " ")) + p.Source
-}

@@ -172,7 +172,8 @@ func (r *sourceReader) modify(p text.Pair, modifiers []augment.Modifier) {
 		p.Source = rest
 		return p, true
 	}
-	augment.Apply(modifiers, rand.New(&r.changes), p, further, func(p text.Pair) { r.add(r.source.tagged(tag+p.Source), p.Target) })
+	p = augment.Apply(modifiers, rand.New(&r.changes), p, further)
+	r.add(r.source.tagged(tag+p.Source), p.Target)
 }
 
 // cutTag returns the language that a source sentence of the files begins with, and the rest.

@@ -125,10 +125,9 @@ func (s *Survey) addWords(p text.Pair, n int) {
 	}
 	p.Source = rest
 	none := func() (text.Pair, bool) { return text.Pair{}, false }
-	augment.Apply(modifiers, rand.New(rand.NewPCG(1, uint64(n))), p, none, func(p text.Pair) {
-		p.Source = whole[:len(whole)-len(rest)] + p.Source
-		s.words.Add(p)
-	})
+	p = augment.Apply(modifiers, rand.New(rand.NewPCG(1, uint64(n))), p, none)
+	p.Source = whole[:len(whole)-len(rest)] + p.Source
+	s.words.Add(p)
 }
 
 // firstModifiers returns the modifiers of the first of the stages that has pairs of a source.

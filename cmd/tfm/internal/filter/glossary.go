@@ -1,8 +1,6 @@
 package filter
 
 import (
-	"cmp"
-
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/text"
 	"tfm/translate"
@@ -14,12 +12,12 @@ type Glossary struct{ File string }
 // GlossaryFlag declares the flag of Glossary.
 func GlossaryFlag(f *cli.Flags) *Glossary {
 	g := new(Glossary)
-	f.StringVar(&g.File, "glossary", "", "`file` of a term, a tab and its translation on each line, or TBX; the translation of a text with the term has that")
+	f.StringVar(&g.File, "glossary", "", "`file` of a term, a tab and its translation on each line; the translation of a text with the term has that")
 	return g
 }
 
-// Apply sets the glossary of o. Its languages are from and to, or those of the model.
-func (g *Glossary) Apply(o *translate.LineOptions, t *translate.Translator, from, to string) error {
+// Apply sets the glossary of o.
+func (g *Glossary) Apply(o *translate.LineOptions) error {
 	if g.File == "" {
 		return nil
 	}
@@ -28,7 +26,6 @@ func (g *Glossary) Apply(o *translate.LineOptions, t *translate.Translator, from
 		return err
 	}
 	defer file.Close()
-	source, target := t.Languages()
-	o.Glossary, err = translate.ReadGlossary(file, text.InputName(g.File), cmp.Or(from, source), cmp.Or(to, target))
+	o.Glossary, err = translate.ReadGlossary(file, text.InputName(g.File))
 	return err
 }

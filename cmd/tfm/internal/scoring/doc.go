@@ -1,7 +1,6 @@
 // Package scoring computes and prints the scores of `tfm score` and `tfm eval`.
 //
 //	flags.go      the scores' settings and their flags
-//	testset.go    files of a test set by its name in sacreBLEU
 //	read.go       reads hypotheses and references
 //	measure.go    the scores of systems, and tests of significance
 //	scores.go     the scores of one system, as text or JSON

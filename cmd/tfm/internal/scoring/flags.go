@@ -16,9 +16,7 @@ import (
 
 // Options are the references of a test set and the settings of its scores.
 type Options struct {
-	References []string // files
-	Source     string   // file of the test set, if it has a name
-	testSet    testSet
+	References []string                 // files
 	given      func() map[string]string // flags of the command line
 
 	metrics []string // of -m
@@ -66,7 +64,6 @@ const (
 func Flags(f *cli.Flags) *Options {
 	o := &Options{trials: score.DefaultTrials, paired: noTest, given: f.Given}
 	f.StringsVar(&o.References, "ref", "`file` with a reference translation of each line; repeat it for more references")
-	o.testSet.flags(f)
 	f.Group("Scores")
 	names := []string{metricBLEU, metricCHRF, metricTER}
 	f.Func("m", "`scores`: bleu, chrf, ter or several of them, such as bleu,ter (default bleu,chrf)", func(list string) error {
@@ -154,7 +151,6 @@ func (o *Options) Check() error {
 		}
 	}
 	return cmp.Or(
-		o.findTestSet(),
 		cli.UsageIf(len(o.References) == 0, "-ref is missing"),
 		cli.UsageIf(slices.Contains(o.References, ""), "-ref is \"\", expected a file"),
 		needTER,

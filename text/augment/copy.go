@@ -10,10 +10,7 @@ import (
 	"tfm/text"
 )
 
-// wordLengths are the settings of noise: characters of a word, and words.
-var wordLengths = map[string]float64{"min_word_length": 2, "max_word_length": 5, "max_words": 6}
-
-// alphabets are the ranges of characters of noise: letters of scripts, symbols, and emoji, without
+// alphabets are the ranges of random characters: letters of scripts, symbols, and emoji, without
 // marks that combine.
 var alphabets = [][2]rune{
 	{'a', 'z'}, {'A', 'Z'}, {'0', '9'}, {'à', 'ö'}, {'α', 'ρ'}, {'а', 'я'}, {'\u05D0', '\u05EA'}, {'\u0627', '\u063A'}, {'अ', 'औ'}, {'あ', 'ん'}, {'一', '鿋'}, {'가', '힣'},
@@ -25,16 +22,8 @@ var emoji = [2]rune{'😀', '🙄'}
 // within draws a character of a range.
 func within(r *rand.Rand, of [2]rune) rune { return of[0] + rune(r.IntN(int(of[1]-of[0])+1)) }
 
-// noise returns words of random characters, those of a word of one alphabet.
+// noise returns a word of random characters of one alphabet.
 func noise(m *Modifier, r *rand.Rand) string {
-	words := make([]string, m.between(r, "words"))
-	for i := range words {
-		words[i] = noiseWord(m, r)
-	}
-	return strings.Join(words, " ")
-}
-
-func noiseWord(m *Modifier, r *rand.Rand) string {
 	alphabet := alphabets[r.IntN(len(alphabets))]
 	word := make([]rune, m.between(r, "word_length"))
 	for i := range word {
@@ -58,8 +47,8 @@ func copied(m *Modifier, r *rand.Rand, p *text.Pair) {
 	}
 }
 
-// sign draws an emoji, a placeholder of a program's messages, a code, an address, or a word of
-// noise.
+// sign draws an emoji, a placeholder of a program's messages, a code, an address, or random
+// characters.
 func sign(m *Modifier, r *rand.Rand) string {
 	letters := func(n int) string {
 		s := make([]rune, n)
@@ -80,7 +69,7 @@ func sign(m *Modifier, r *rand.Rand) string {
 	case 4:
 		return fmt.Sprintf("%s@%s.com", letters(3+r.IntN(5)), letters(4+r.IntN(4)))
 	}
-	return noiseWord(m, r)
+	return noise(m, r)
 }
 
 // sharedWord returns the ends of the longest word that each side has once, such as a name or a
