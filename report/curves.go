@@ -59,9 +59,6 @@ func curves(r *runlog.Run) []*chart {
 				c.mark(s.Step, "resumed", fmt.Sprintf("resumed after step %s", format.Thousands(s.Step)))
 			}
 		}
-		for _, s := range evenly(r.Skipped, maxSkippedMarks) {
-			c.mark(s.Step, "skipped", fmt.Sprintf("step %s skipped: %s", format.Thousands(s.Step), s.Why))
-		}
 	}
 	return charts
 }
@@ -73,9 +70,6 @@ func steps(r *runlog.Run, value func(runlog.Step) runlog.Number) (l line) {
 	}
 	return l
 }
-
-// maxSkippedMarks limits the marks of skipped steps in a chart.
-const maxSkippedMarks = 100
 
 // stepRange returns the range of steps in a run's charts. It begins at 0, unless the log begins
 // in the second half.

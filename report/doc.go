@@ -17,7 +17,7 @@
 //   - chart: one or more series over the steps of a run
 //   - series: a named line of a chart
 //   - tick: a labelled position on an axis
-//   - mark: a step of special interest in a chart: a resume or a skipped step
+//   - mark: a step of special interest in a chart: a resume
 //   - attention map: an image of attention weights; a row for each query, a column for each key
 //   - sample: the translation of a validation sentence in the log
 package report

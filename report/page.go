@@ -162,10 +162,6 @@ func facts(r *runlog.Run) []fact {
 	} else {
 		add("Ended", "no: the run is in progress or was killed")
 	}
-	if n := len(r.Skipped); n > 0 {
-		s := r.Skipped[n-1]
-		add("Skipped steps", fmt.Sprintf("%s; the last is step %s: %s", format.Thousands(r.SkippedCount), format.Thousands(s.Step), s.Why))
-	}
 	add("Version", last.Version)
 	return facts
 }

@@ -112,7 +112,7 @@ func samplePage(t *testing.T) Page {
 			lines = append(lines, validLine(step, float64(step), step <= 30, wild))
 		}
 	}
-	lines = append(lines, resumeLine(40), `{"event":"skipped","step":41,"why":"`+"NaN in <w>"+`"}`, `{"event":"end","step":40,"reason":"<done>"}`)
+	lines = append(lines, resumeLine(40), `{"event":"end","step":40,"reason":"<done>"}`)
 	r := mustRead(t, logOf(lines...))
 	r.Starts[0].Settings["src"] = `<i>.en`
 	return Page{Name: wild, Run: r, Others: []Other{{wild, r}}, Sentences: []Sentence{sentenceOf(7, 5, 2, 4)}, Model: wild, Generator: wild}
@@ -166,7 +166,7 @@ func TestPageShowsTheLog(t *testing.T) {
 	page := write(t, samplePage(t))
 	for _, want := range []string{"2,349,056 parameters", "29,000 pairs", "1,014 pairs", "avx512, 2 threads", "d_model 128", "Resumed</dt><dd dir=\"auto\">after step 40", "21 November 2026",
 		"Best validation BLEU</span> <strong>30.00", "&lt;done&gt;", "All 4 settings", "Table of all validations", "Largest difference of the losses: 0, at step 1.",
-		"&lt;i&gt;.en", "best, step 30", "step 10–40", "Cross-attention", "Encoder self-attention", "Decoder self-attention", "step 41: NaN in"} {
+		"&lt;i&gt;.en", "best, step 30", "step 10–40", "Cross-attention", "Encoder self-attention", "Decoder self-attention"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
@@ -221,31 +221,6 @@ func TestLongRunIsThinned(t *testing.T) {
 	}
 	if page := write(t, Page{Run: mustRead(t, logOf(lines...))}); len(page) > 250_000 {
 		t.Errorf("page of %d bytes, want at most 250,000", len(page))
-	}
-}
-
-// A page with many skipped steps shows their number and marks a limited number of them, the last
-// included.
-func TestManySkippedSteps(t *testing.T) {
-	lines := []string{startLine}
-	for step := 1; step <= 100_000; step++ {
-		if step%1000 == 0 {
-			lines = append(lines, stepLine(step))
-		} else {
-			lines = append(lines, fmt.Sprintf(`{"event":"skipped","step":%d,"count":%d,"why":"the gradient of a tensor with a long name is NaN at element %d"}`, step, step-step/1000, step))
-		}
-	}
-	page := write(t, Page{Run: mustRead(t, logOf(lines...))})
-	if len(page) > 250_000 {
-		t.Errorf("page of %d bytes, want at most 250,000", len(page))
-	}
-	for _, want := range []string{"99,900; the last is step 99,999: the gradient of", "step 99,999 skipped: "} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not contain %q", want)
-		}
-	}
-	if n, limit := strings.Count(page, `class="mark skipped"`), maxSkippedMarks*8; n == 0 || n > limit {
-		t.Errorf("%d marks, want 1 to %d", n, limit)
 	}
 }
 

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,13 +14,11 @@ import (
 	"tfm/layer"
 	"tfm/model"
 	"tfm/model/safetensors"
-	"tfm/text/score"
 )
 
 // A checkpoint is a model file that contains all state that a run needs to continue: further
 // tensors for the optimizer's moments, named by a prefix and the name of a weight, and Options and
-// State as JSON in the metadata. With Options.EMA the weights of the model are the moving averages;
-// the weights that training continues with have the prefix "raw.".
+// State as JSON in the metadata.
 const (
 	keyOptions = "train.options"
 	keyState   = "train.state"
@@ -35,9 +32,6 @@ type State struct {
 	Validated int           `json:"validated"` // step of the last validation; 0 also: none
 	Best      Validation    `json:"best"`
 	SinceBest int           `json:"since_best"` // validations after Best
-
-	Skipped      int `json:"skipped"`        // skipped steps; the optimizer made the others
-	SkippedInRow int `json:"skipped_in_row"` // consecutive skipped steps up to Step
 
 	// Cooldown is that of the learning rate, zero before it begins; EndReason is why it began,
 	// and so why the run ends.
@@ -126,14 +120,8 @@ func (c *Checkpoint) readModel() error {
 	return err
 }
 
-// oldNames renames fields of Options in the JSON of earlier versions, which has no white space. No
-// other field of the object, at any depth, has such a name.
-var oldNames = strings.NewReplacer(`"tokens":`, `"batch_tokens":`, `"peak":`, `"lr":`, `"decay":`, `"decay_steps":`, `"floor":`, `"min_lr":`, `"clip":`, `"clip_norm":`)
-
 // decodeRun decodes the metadata of a checkpoint that a plain model file does not have.
 func decodeRun(meta map[string]string) (o Options, s State, err error) {
-	// Defaults of fields that checkpoints of earlier versions lack.
-	o.Optimizer, o.OnNaN, o.Tokenize = OptimizerAdam, OnNaNStop, score.Tok13a
 	for _, entry := range []struct {
 		key   string
 		value any
@@ -142,20 +130,14 @@ func decodeRun(meta map[string]string) (o Options, s State, err error) {
 		if !ok {
 			return o, s, fmt.Errorf("not a checkpoint: its metadata has no %s", entry.key)
 		}
-		if entry.key == keyOptions {
-			text = oldNames.Replace(text)
-		}
 		if err := strict.Unmarshal([]byte(text), entry.value); err != nil {
 			return o, s, fmt.Errorf("%s in the metadata: %w", entry.key, err)
 		}
 	}
-	o.Schedule = o.scheduleName()
-	s.Products = cmp.Or(s.Products, "float32")
 	return o, s, nil
 }
 
-// Weights copies the weights, with Options.EMA their moving averages, to p.W. It fails if
-// names or shapes differ from p's.
+// Weights copies the weights to p.W. It fails if names or shapes differ from p's.
 func (c *Checkpoint) Weights(p *layer.Params) error { return c.copyTo(p.List, "", p.W) }
 
 // Close releases the file.
@@ -163,7 +145,7 @@ func (c *Checkpoint) Close() error { return c.file.Close() }
 
 // resume sets an optimizer of the same kind to the moments and the steps of the checkpoint.
 func (c *Checkpoint) resume(p *layer.Params, o Optimizer) error {
-	o.Resume(c.State.Step - c.State.Skipped)
+	o.Resume(c.State.Step)
 	for _, m := range o.Moments() {
 		if err := c.copyTo(m.params(p.List), m.Name, m.Values); err != nil {
 			return err

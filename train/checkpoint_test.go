@@ -16,7 +16,6 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/safetensors"
-	"tfm/text/score"
 )
 
 func open(t *testing.T, path string) *Checkpoint {
@@ -133,13 +132,7 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 		"nesterov":        func(o *Options) { o.Optimizer, o.Momentum, o.Nesterov = OptimizerSGD, 0.9, true },
 		"adam, linear":    func(o *Options) { o.DecaySteps = 12 },
 		"R-Drop":          func(o *Options) { o.RDrop = 3 },
-		"EMA":             func(o *Options) { o.EMA = 0.9 },
 		"muon":            func(o *Options) { o.Optimizer, o.Momentum, o.MuonScale = OptimizerMuon, 0.95, 0.7 },
-		"EMA of muon": func(o *Options) {
-			o.Optimizer, o.Momentum, o.MuonScale, o.EMA = OptimizerMuon, 0.95, 0.7, 0.9
-		},
-		"EMA of sgd":   func(o *Options) { o.Optimizer, o.Momentum, o.EMA = OptimizerSGD, 0.9, 0.9 },
-		"EMA of adamw": func(o *Options) { o.Optimizer, o.WeightDecay, o.EMA = OptimizerAdamW, 0.1, 0.9 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := smallOptions(9)
@@ -155,31 +148,12 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 	}
 }
 
-// Checkpoints of older versions lack optimizer, schedule and BLEU's tokenizer, and get defaults.
-func TestOptionsOfOldCheckpoints(t *testing.T) {
-	c := Checkpoint{Options: Options{Optimizer: OptimizerAdam, OnNaN: OnNaNStop, Tokenize: score.Tok13a}}
-	path := filepath.Join(t.TempDir(), "c.safetensors")
-	m := newModel(t, smallConfig())
-	meta, tensors, err := model.File{Model: m, Info: map[string]string{keyOptions: `{"lr":0.002,"warmup":800}`, keyState: "{}"}}.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := safetensors.Write(path, meta, tensors); err != nil {
-		t.Fatal(err)
-	}
-	c.Options.LR, c.Options.Warmup, c.Options.Schedule = 0.002, 800, ScheduleInverseSqrt
-	if got := open(t, path).Options; got != c.Options {
-		t.Errorf("Options = %+v, want %+v", got, c.Options)
-	}
-}
-
 // The JSON of a checkpoint has exact names without duplicates, and nothing follows it.
 func TestCheckpointJSONIsStrict(t *testing.T) {
 	m := newModel(t, smallConfig())
 	for _, c := range []struct{ options, state, want string }{
 		{`{"Lr":0.002}`, `{}`, `train.options in the metadata: unknown field "Lr", expected "lr"`},
 		{`{"lr":0.002,"lr":1}`, `{}`, `train.options in the metadata: found field "lr" twice`},
-		{`{"peak":0.002,"lr":1}`, `{}`, `train.options in the metadata: found field "lr" twice`},
 		{`{"lr":0.002}}`, `{}`, `train.options in the metadata: found "}" after the object`},
 		{`{"search":{"beam":3}}`, `{}`, `train.options in the metadata: search: unknown field "beam", expected "Beam"`},
 		{`{}`, `{"step":1}[]`, `train.state in the metadata: found "[" after the object`},
@@ -417,7 +391,6 @@ func TestResumeErrors(t *testing.T) {
 		{"optimizer", func(c *model.Config, d *Data, o *Options) { o.Optimizer, o.Momentum = OptimizerSGD, 0.9 }, []string{r.Checkpoint, "optimizer is adam, expected sgd"}},
 		{"schedule", func(c *model.Config, d *Data, o *Options) { o.Schedule = ScheduleConstant }, []string{r.Checkpoint, "schedule is inverse-sqrt, expected constant"}},
 		{"R-Drop", func(c *model.Config, d *Data, o *Options) { o.RDrop = 1 }, []string{r.Checkpoint, "r_drop is 0, expected 1"}},
-		{"EMA", func(c *model.Config, d *Data, o *Options) { o.EMA = 0.9 }, []string{r.Checkpoint, "ema is 0, expected 0.9"}},
 		{"seed", func(c *model.Config, d *Data, o *Options) { o.Seed = 5 }, []string{r.Checkpoint, "seed is 1, expected 5"}},
 		{"pairs", func(c *model.Config, d *Data, o *Options) { d.Train.Add([]int32{3}, []int32{3}) }, []string{r.Checkpoint, "other training pairs"}},
 	} {

@@ -9,17 +9,6 @@ import (
 	"tfm/model"
 )
 
-// Values of Options.OnNaN: the action for an update whose loss or gradient is not finite, or whose
-// clipped gradient has a norm above maxNorm. Such an update never changes the weights, the
-// optimizer or the moving average.
-const (
-	OnNaNStop = "stop" // end the run with an error; the last checkpoint is good
-	OnNaNSkip = "skip" // skip the step and continue with the next batches
-)
-
-// maxSkippedInRow is the number of consecutive skipped steps that ends a run with an error.
-const maxSkippedInRow = 100
-
 // maxNorm is the largest norm of a clipped gradient. The squares of a larger one overflow float32
 // and would make Adam's second moments infinite, after which the weights never change.
 const maxNorm = 1 << 63
@@ -36,24 +25,6 @@ func divergence(loss model.Loss, norm float64, params *layer.Params) error {
 	case norm > maxNorm:
 		return fmt.Errorf("%w, with a loss of %.4g", gradients.largest(params), mean)
 	}
-	return nil
-}
-
-// skipUpdate counts a step that diverged as skipped, or returns the error that ends the run.
-func (r *run) skipUpdate(why error) error {
-	step, params := r.state.Step+1, r.t.Params
-	if r.o.OnNaN != OnNaNSkip {
-		return fmt.Errorf("train: step %d diverged: %w; %s", step, why, r.lastGood())
-	}
-	if err := weights.firstNonFinite(params); err != nil {
-		return fmt.Errorf("train: step %d diverged and cannot be skipped, because %w; %s", step, err, r.lastGood())
-	}
-	if r.state.SkippedInRow+1 >= maxSkippedInRow {
-		return fmt.Errorf("train: step %d diverged after %d skipped steps in a row: %w; %s", step, r.state.SkippedInRow, why, r.lastGood())
-	}
-	r.state.Step++
-	r.state.Skipped++
-	r.state.SkippedInRow++
 	return nil
 }
 

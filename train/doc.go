@@ -18,7 +18,6 @@
 //	adam.go        Adam and AdamW
 //	muon.go        Muon
 //	sgd.go         SGD with momentum
-//	ema.go         the moving average of the weights
 //	validate.go    loss and BLEU of the validation pairs
 //	entropy.go     the entropies of the attention weights in a validation
 //	checkpoint.go  checkpoint files; lock.go: exclusive use of their folder
@@ -50,8 +49,6 @@
 //
 //   - run: one training from step 1 to its end, resumes included
 //   - step: one optimizer update, of the gradient of Options.Accumulate batches
-//   - skipped step: a step without an update, because its loss or gradient is not finite or its
-//     gradient too large
 //   - epoch: one pass over the training pairs
 //   - window: the pairs that are in memory and shuffled together: of a Stream, or all of an epoch
 //   - batch: pairs of similar lengths, at most Options.BatchTokens target tokens

@@ -10,7 +10,6 @@ import (
 type Event struct {
 	Kind    Kind
 	Step    int // steps done
-	Skipped int // skipped steps, see Options.OnNaN
 	Steps   int // last step of the run, or of the round in Work; 0 if it is unknown
 	Epoch   int // of the training data, from 0
 	Elapsed time.Duration
@@ -25,9 +24,6 @@ type Event struct {
 	GradNorm  float64 // L2 norm of the gradient before clipping
 	SrcPerSec float64 // source tokens per second with EOS, without validations and saves
 	TgtPerSec float64 // target tokens per second, likewise, over about the last 20 steps
-
-	// Skipped
-	Why error // the value that is not finite
 
 	// Validated, Averaged
 	Valid       Validation
@@ -69,11 +65,10 @@ type Kind int
 // The kinds of events.
 const (
 	Started   Kind = iota // before the first step
-	Stepped               // after every step that was not skipped
+	Stepped               // after every step
 	Validated             // after a validation
 	Saved                 // after a checkpoint was written
 	Averaged              // at the end of a run, with Options.Average
-	Skipped               // after a skipped step
 
 	// Saving comes before a checkpoint is written. The receiver must write everything that
 	// belongs to the checkpoint, such as the log of its steps, before it returns.

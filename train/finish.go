@@ -10,10 +10,9 @@ import (
 // checkpoints. If ctx ends before the mean is validated, the Reason is Interrupted; a run resumed
 // from the last step calls finish again.
 func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
-	result := Result{Reason: reason, Step: r.state.Step, Skipped: r.state.Skipped, Best: r.state.Best,
+	result := Result{Reason: reason, Step: r.state.Step, Best: r.state.Best,
 		Position: r.state.Position, Checkpoint: r.checkpoint,
 		SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang, Decoding: r.o.Search.Decoding()}
-	r.swapEMA()
 	current := r.state.Step // step of the weights in the model, -1 for a mean
 	if reason != Interrupted && r.o.Average > 1 {
 		paths, err := r.checkpointsToAverage()

@@ -25,7 +25,6 @@ func TestInterruptedAverageIsResumed(t *testing.T) {
 		change  func(*Options)
 	}{
 		{"validating", validated, false, AllSteps, func(o *Options) {}},
-		{"validating a moving average", validated, false, AllSteps, func(o *Options) { o.EMA = 0.9 }},
 		{"before validating", validated, true, AllSteps, func(o *Options) {}},
 		{"without a validation", func() Data { return Data{Train: copyTask(100, 6, 1)} }, true, AllSteps, func(o *Options) { o.ValidEvery = 0 }},
 		{"patience", validated, false, NoImprovement, func(o *Options) { o.LR, o.ValidEvery, o.Patience = 1e-30, 2, 3 }},

@@ -27,8 +27,6 @@ func (e Event) Log(w *runlog.Writer) error {
 		return w.Valid(e.logValidation())
 	case Averaged:
 		return w.Averaged(e.logValidation())
-	case Skipped:
-		return w.Skipped(runlog.Skipped{Step: e.Step, Count: e.Skipped, Why: e.Why.Error()})
 	case CooldownBegan:
 		return w.Cooldown(runlog.Cooldown{Step: e.Step, End: e.Cooldown.End, Why: string(e.EndReason)})
 	case Saving:

@@ -95,7 +95,7 @@ func (r *run) beginCooldown() {
 	r.send(Event{Kind: CooldownBegan, Cooldown: r.state.Cooldown, EndReason: r.state.EndReason})
 }
 
-// step makes one update of the weights, or skips it, see Options.OnNaN.
+// step makes one update of the weights.
 func (r *run) step() error {
 	start := time.Now()
 	size, err := r.next()
@@ -106,25 +106,15 @@ func (r *run) step() error {
 	n, params := float64(loss.Tokens), r.t.Params // n counts both copies of R-Drop
 	norm := r.norm.of(r.pool, params.G)
 	clip := clipFactor(norm, r.o.ClipNorm)
-	why := divergence(loss, norm*float64(clip), params)
-	rate := r.rate.Rate(r.state.Step + 1)
-	if why == nil {
-		r.optimizer.StepAndClear(r.pool, params.W, params.G, rate, clip)
-		r.state.Step++
-		r.state.SkippedInRow = 0
-	} else {
-		if err := r.skipUpdate(why); err != nil {
-			return err
-		}
-		clear(params.G)
+	if err := divergence(loss, norm*float64(clip), params); err != nil {
+		return fmt.Errorf("train: step %d diverged: %w; %s", r.state.Step+1, err, r.lastGood())
 	}
+	rate := r.rate.Rate(r.state.Step + 1)
+	r.optimizer.StepAndClear(r.pool, params.W, params.G, rate, clip)
+	r.state.Step++
 	r.state.Position = r.loader.Position()
 	r.unsaved = true
 	r.timing.speed.add(size.src, size.tgt, time.Since(start))
-	if why != nil {
-		r.send(Event{Kind: Skipped, Why: why})
-		return nil
-	}
 	r.send(Event{Kind: Stepped, Loss: loss.Sum / n, NLL: loss.NLL / n, KL: loss.KL / n, Accuracy: float64(loss.Correct) / n, Rate: rate, GradNorm: norm})
 	return nil
 }
@@ -203,11 +193,9 @@ func (r *run) validate(ctx context.Context) error {
 	return r.save()
 }
 
-// validateWeights validates the weights, or their moving average if there is one, and reports
-// whether they are the best so far. If ctx ends, it discards the validation and reports false.
+// validateWeights validates the weights and reports whether they are the best so far. If ctx ends,
+// it discards the validation and reports false.
 func (r *run) validateWeights(ctx context.Context) (best bool) {
-	r.swapEMA()
-	defer r.swapEMA()
 	v, done := r.valid.run(ctx, r.state.Step)
 	if !done {
 		return false
@@ -237,10 +225,7 @@ func (r *run) save() error {
 	path := r.o.checkpointPath(r.state.Step)
 	r.send(Event{Kind: Saving, Path: path})
 	r.state.Trained = r.elapsed()
-	r.swapEMA()
-	err := writeCheckpoint(path, r.file(), r.optimizer.Moments(), r.o, r.state)
-	r.swapEMA()
-	if err != nil {
+	if err := writeCheckpoint(path, r.file(), r.optimizer.Moments(), r.o, r.state); err != nil {
 		return fmt.Errorf("train: saving step %d: %w; %s", r.state.Step, err, r.lastGood())
 	}
 	r.checkpoint, r.unsaved = path, false

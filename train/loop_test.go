@@ -209,7 +209,6 @@ func TestStepAllocatesNothing(t *testing.T) {
 	for name, change := range map[string]func(*Options){
 		"plain":  func(*Options) {},
 		"R-Drop": func(o *Options) { o.RDrop = 1 },
-		"EMA":    func(o *Options) { o.EMA = 0.999 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := smallOptions(1000)
@@ -523,7 +522,7 @@ func TestEvents(t *testing.T) {
 	var got []string
 	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, func(e Event) {
 		count(e)
-		got = append(got, fmt.Sprint([]string{"started", "stepped", "validated", "saved", "averaged", "skipped", "saving"}[e.Kind], e.Step, e.Best))
+		got = append(got, fmt.Sprint([]string{"started", "stepped", "validated", "saved", "averaged", "saving"}[e.Kind], e.Step, e.Best))
 		switch e.Kind {
 		case Started:
 			if e.Pairs != 100 || e.TooLong != 1 || e.Empty != 1 || e.SrcTokens < 200 || e.TgtTokens < 200 || !(e.UnigramNLL > 0) || e.Path != "" {

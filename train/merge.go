@@ -109,11 +109,9 @@ func (r *run) addWorkers(round int, members []int) error {
 		if err != nil {
 			return err
 		}
-		r.state.Skipped += state.Skipped
 		if i == 0 {
-			r.state.Step, r.state.Position, r.state.SkippedInRow = state.Step, state.Position, state.SkippedInRow
+			r.state.Step, r.state.Position = state.Step, state.Position
 		}
-		r.state.SkippedInRow = min(r.state.SkippedInRow, state.SkippedInRow)
 	}
 	for worker := range r.o.Rounds.Workers {
 		if !slices.Contains(members, worker) {

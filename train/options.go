@@ -72,19 +72,9 @@ type Options struct {
 	// means over both copies, without KL.
 	RDrop float64 `json:"r_drop"`
 
-	// EMA is the decay of the moving average of the weights, such as 0.999; 0 is off.
-	// Validations, checkpoints, and the final weights of the run then use the average.
-	EMA float64 `json:"ema"`
-
 	// ClipNorm is the limit of the norm of the gradient of the mean loss per target token; 0 is
 	// no limit.
 	ClipNorm float64 `json:"clip_norm"`
-
-	// OnNaN is the action for an update whose loss or gradient is not finite, or whose clipped
-	// gradient is too large for the optimizer (a norm above 2^63): OnNaNStop or OnNaNSkip. A
-	// skipped step counts as a step of the run and of the schedule, but not of the optimizer.
-	// The run fails after 100 skipped steps in a row.
-	OnNaN string `json:"on_nan" resume:"free"`
 
 	ValidEvery int  `json:"valid_every" resume:"free"` // steps per validation; 0: off
 	Entropies  bool `json:"-"`                         // compute Event.Entropies
@@ -148,7 +138,6 @@ func DefaultOptions() Options {
 		Beta2:      0.98,
 		Eps:        1e-9,
 		ClipNorm:   1,
-		OnNaN:      OnNaNStop,
 		ValidEvery: 1000,
 		Search:     search,
 		SaveEvery:  1000,
@@ -231,9 +220,7 @@ func (o Options) Validate() error {
 		{o.MuonScale != 0 && !muon, "muon_scale", o.MuonScale, "0 with the optimizer " + o.Optimizer + "; only muon has it"},
 		{muon && !(o.MuonScale > 0 && finite(o.MuonScale)), "muon_scale", o.MuonScale, "a finite number, more than 0"},
 		{o.RDrop != 0 && !(o.RDrop >= 1e-6 && o.RDrop <= 1e6), "r_drop", o.RDrop, "0, or 1e-6 to 1e6"},
-		{!(o.EMA >= 0 && o.EMA < 1), "ema", o.EMA, "0 ≤ ema < 1"},
 		{!(o.ClipNorm >= 0) || !finite(o.ClipNorm), "clip_norm", o.ClipNorm, "a finite number, 0 or more"},
-		{o.OnNaN != OnNaNStop && o.OnNaN != OnNaNSkip, "on_nan", o.OnNaN, "stop or skip"},
 		{o.ValidEvery < 0, "valid_every", o.ValidEvery, "0 or more"},
 		{o.ValidEvery > 0 && (o.Search.MaxExtra < 0 || o.Search.MaxExtra >= 1<<16), "search.max_extra", o.Search.MaxExtra, "0 to 65535"},
 		{noTokenizer != nil, "tokenize", o.Tokenize, "a way in which BLEU splits text"},

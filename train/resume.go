@@ -98,16 +98,12 @@ func (r *run) resume() (warning, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
-	if s := c.State; s.Skipped < 0 || s.Skipped > s.Step || s.SkippedInRow < 0 || s.SkippedInRow > s.Skipped {
-		return nil, fmt.Errorf("%s: found %d steps, %d skipped steps and %d skipped in a row, expected descending numbers", c.Path, s.Step, s.Skipped, s.SkippedInRow)
-	}
 	if c.State.Step < 0 || c.State.Trained < 0 || c.Path != checkpointPath(r.o.Dir, c.State.Step) {
 		return nil, fmt.Errorf("%s: found step %d after %v of training, expected the step in the file's name", c.Path, c.State.Step, c.State.Trained)
 	}
 	if err := errors.Join(c.Weights(r.t.Params), c.resume(r.t.Params, r.optimizer)); err != nil {
 		return nil, err
 	}
-	r.swapEMA() // a checkpoint's weights are the averages
 	if err := r.loader.Seek(c.State.Position); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}

@@ -71,7 +71,6 @@ func (o Options) validateRounds() error {
 		{o.SaveEvery != r.LocalSteps, "save_every", o.SaveEvery, fmt.Sprintf("%d, a round", r.LocalSteps)},
 		{o.Time != 0, "time", o.Time, "0 in rounds, whose number is fixed"},
 		{o.Patience != 0, "patience", o.Patience, "0 in rounds, whose number is fixed"},
-		{o.EMA != 0, "ema", o.EMA, "0 in rounds"},
 		{o.BF16, "bf16", o.BF16, "false in rounds, whose bits must not depend on the processor"},
 		{o.Dir == "", "dir", o.Dir, "the folder of the rounds"},
 	})

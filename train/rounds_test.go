@@ -441,7 +441,6 @@ func TestInvalidRounds(t *testing.T) {
 		"save_every":     func(o *Options) { o.SaveEvery = 8 },
 		"time":           func(o *Options) { o.Time = 1 },
 		"patience":       func(o *Options) { o.Patience = 1 },
-		"ema":            func(o *Options) { o.EMA = 0.9 },
 		"bf16":           func(o *Options) { o.BF16 = true },
 		"dir":            func(o *Options) { o.Dir, o.Average = "", 0 },
 	} {
@@ -450,27 +449,6 @@ func TestInvalidRounds(t *testing.T) {
 		var e *model.FieldError
 		if err := o.Validate(); !errors.As(err, &e) || e.Field != field {
 			t.Errorf("%s: %v", field, err)
-		}
-	}
-}
-
-// Skipped steps in a row are counted beyond the end of a round, as the least of the workers, so
-// that one of them alone does not end the training.
-func TestSkippedInRowOfRounds(t *testing.T) {
-	o := roundOptions(t, 2, 2)
-	o.OnNaN = OnNaNSkip
-	begun(t, o)
-	for round := 1; round <= 2; round++ {
-		for worker, faults := range [][]int{{1, 2, 3, 4, 5, 6, 7}, {2, 3, 4, 5, 6, 7}} {
-			m := newModel(t, smallConfig())
-			if err := Work(context.Background(), m, nil, copyData(), o, round, worker, fault(m, math.NaN(), faults...)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		mustMerge(t, o, round, 0)
-		// The first step of a round has no fault, because none is before it.
-		if s := open(t, o.OuterPath(round+1)).State; round == 1 && s.SkippedInRow != 2 || round == 2 && s.SkippedInRow != 3 {
-			t.Errorf("round %d: state %+v", round, s)
 		}
 	}
 }

@@ -57,7 +57,6 @@ type Data struct {
 type Result struct {
 	Reason     Reason
 	Step       int           // steps done
-	Skipped    int           // skipped steps, see Options.OnNaN
 	Trained    time.Duration // duration of the training, time before a resume included
 	Best       Validation    // of the final weights
 	Averaged   int           // checkpoints in the mean; 0 if the weights are those of a step
@@ -104,7 +103,7 @@ var ErrOtherValidation = errors.New("the checkpoint belongs to other validation 
 // Errors are
 //   - invalid options, pairs or languages, and a checkpoint that does not match them,
 //   - a folder of checkpoints that another run is using,
-//   - a loss or gradient that is not finite, with its step and tensor; see Options.OnNaN,
+//   - a loss or gradient that is not finite, with its step and tensor,
 //   - a failure of a Stream, after a checkpoint of the last step,
 //   - a checkpoint that cannot be written.
 //
@@ -150,7 +149,6 @@ type run struct {
 	end       int           // last step of the round; 0 in a training by Run
 	rate      Schedule
 	optimizer Optimizer
-	ema       *movingAverage // the optimizer with Options.EMA, else nil
 	norm      *gradientNorm
 	valid     *validator // nil without validation pairs
 
@@ -219,10 +217,6 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 		r.state.Valid = d.Valid.fingerprint()
 	}
 	r.optimizer = o.newOptimizer(t.Params)
-	if o.EMA != 0 {
-		r.ema = newMovingAverage(r.optimizer, t.Params.W, o.EMA)
-		r.optimizer = r.ema
-	}
 	r.norm = newGradientNorm(t.Params.Count())
 	r.state.Products = o.precision().Kernel()
 	return r, nil
@@ -230,7 +224,7 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 
 // send completes an event with the state of the run and reports it.
 func (r *run) send(e Event) {
-	e.Step, e.Steps, e.Skipped, e.Epoch = r.state.Step, r.lastStep(), r.state.Skipped, r.state.Position.Epoch
+	e.Step, e.Steps, e.Epoch = r.state.Step, r.lastStep(), r.state.Position.Epoch
 	e.Elapsed, e.Left = r.elapsed(), r.timeLeft()
 	e.SrcPerSec, e.TgtPerSec = r.timing.speed.perSec()
 	r.report(e)

@@ -42,9 +42,8 @@ func work(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opti
 		if err := outer.partMoments(t.Params, r.optimizer.Moments()); err != nil {
 			return err
 		}
-		r.optimizer.Resume(r.state.Step - r.state.Skipped/r.workers)
+		r.optimizer.Resume(r.state.Step)
 	}
-	r.state.Skipped = 0
 	r.end = round * o.Rounds.LocalSteps
 	for r.state.Step < r.end {
 		if ctx.Err() != nil {

@@ -49,7 +49,7 @@ func TestWrongUsage(t *testing.T) {
 		{train("-schedule", "paper", "-lr", "1"), []string{"lr is 1", "factor"}},
 		{train("-schedule", "constant", "-set", "decay-steps=9000"), []string{"decay-steps is 9000", "constant"}},
 		{train("-set", "min-lr=0.1"), []string{"min-lr is 0.1", "only cosine"}},
-		{train("-d-ff", "0", "-ema", "1"), []string{"tfm: -d-ff is 0", "; -ema is 1,"}},
+		{train("-d-ff", "0", "-average", "-1"), []string{"tfm: -d-ff is 0", "; -average is -1,"}},
 		{train("-average", "-1"), []string{"tfm: -average is -1", "0 or more"}},
 		{train("-r-drop", "5", "-dropout", "0"), []string{"-r-drop 5 needs dropout"}},
 		{train("-resume", "-force"), []string{"-resume", "-force"}},

@@ -154,7 +154,6 @@ func TestOptimizersAndSchedules(t *testing.T) {
 			[]string{"optimizer:        sgd, momentum 0.99\n", "learning rate:    constant: 0.001 from step 1, then constant\n"}},
 		{[]string{"-optimizer", "sgd", "-set", "momentum=0.9", "-set", "nesterov=true", "-set", "decay-steps=70"}, []string{"sgd, Nesterov's momentum 0.9;", "linear: warmup to 0.005 at step 50"}},
 		{[]string{"-r-drop", "2", "-dropout", "0.1"}, []string{"R-Drop:           alpha 2\n"}},
-		{[]string{"-ema", "0.5", "-valid-every", "2"}, []string{"weights:          moving average, decay 0.5\n"}},
 	} {
 		straight, m1 := trainArgs(t, append(c.flags, "-steps", "7")...)
 		o := mustRun(t, "", straight...)

@@ -13,10 +13,9 @@
 // # Terms
 //
 //   - record: one line of log.jsonl
-//   - kind: value of a record's field "event": start, step, valid, averaged, skipped, cooldown,
-//     saved, end
+//   - kind: value of a record's field "event": start, step, valid, averaged, cooldown, saved,
+//     end
 //   - run: one training, from its first start record to its end record, resumes included
 //   - resume: a start record whose step is that of a checkpoint; it repeats later steps
-//   - skipped step: a step whose update of the weights was dropped
 //   - partial line: the last line of a killed run, without a newline
 package runlog

@@ -16,26 +16,23 @@ import (
 // does not have is NaN.
 //
 // Its memory is bounded: above 2^20 steps (about 100 MB) Steps holds every second step, above 2^21
-// every fourth, and so on, and always the last. Skipped is limited to 2^10 in the same way. Starts
-// and Validations are complete.
+// every fourth, and so on, and always the last. Starts and Validations are complete.
 type Run struct {
-	Starts       []Start // the start and every resume; Settings only in the first and the last
-	Steps        []Step  // ascending
-	Validations  []Validation
-	Averaged     *Validation // nil if no mean of checkpoints was validated
-	Skipped      []Skipped   // ascending
-	SkippedCount int         // skipped steps, including those that are not in Skipped
-	Cooldown     *Cooldown   // nil if none has begun
-	End          *End        // nil if the run was killed or has not ended
+	Starts      []Start // the start and every resume; Settings only in the first and the last
+	Steps       []Step  // ascending
+	Validations []Validation
+	Averaged    *Validation // nil if no mean of checkpoints was validated
+	Cooldown    *Cooldown   // nil if none has begun
+	End         *End        // nil if the run was killed or has not ended
 
-	steps, skipped thinning
+	maxSteps int // limit of Steps
+	stride   int // of the steps that are kept, 0 for all
 }
 
 const (
-	maxSteps   = 1 << 20
-	maxSkipped = 1 << 10
-	maxLine    = 1 << 24 // bytes
-	maxStep    = 1e12
+	maxSteps = 1 << 20
+	maxLine  = 1 << 24 // bytes
+	maxStep  = 1e12
 )
 
 // ReadFile reads the log in a file; see Read.
@@ -55,11 +52,11 @@ func ReadFile(path string) (*Run, error) {
 // step, so that logs of other programs can be read. A log without records and a line of more than
 // 16 MiB are errors.
 func Read(r io.Reader, name string) (*Run, error) {
-	return read(r, name, thinning{max: maxSteps}, thinning{max: maxSkipped})
+	return read(r, name, maxSteps)
 }
 
-func read(r io.Reader, name string, steps, skipped thinning) (*Run, error) {
-	run := &Run{steps: steps, skipped: skipped}
+func read(r io.Reader, name string, maxSteps int) (*Run, error) {
+	run := &Run{maxSteps: maxSteps}
 	lines := lineReader{r: bufio.NewReaderSize(r, 1<<16)}
 	var invalid error // of the previous line; ignored if a start or the end of the file follows
 	for n := 1; ; n++ {
@@ -150,8 +147,6 @@ func (r *Run) add(line []byte) error {
 		return addRecord(line, noValidation(), r.addValidation)
 	case "averaged":
 		return addRecord(line, noValidation(), setter(&r.Averaged))
-	case "skipped":
-		return addRecord(line, Skipped{}, r.addSkipped)
 	case "cooldown":
 		return addRecord(line, Cooldown{}, setter(&r.Cooldown))
 	case "end":
@@ -189,14 +184,12 @@ func noValidation() Validation {
 // addStart starts a run, or resumes it at step s.Step: it removes the records of later steps.
 func (r *Run) addStart(s Start) error {
 	if s.Step == 0 {
-		*r = Run{Starts: []Start{s}, steps: thinning{max: r.steps.max}, skipped: thinning{max: r.skipped.max}}
+		*r = Run{Starts: []Start{s}, maxSteps: r.maxSteps}
 		return nil
 	}
 	r.Starts = upTo(r.Starts, s.Step, Start.step)
 	r.Steps = upTo(r.Steps, s.Step, Step.step)
 	r.Validations = upTo(r.Validations, s.Step, Validation.step)
-	r.Skipped = upTo(r.Skipped, s.Step, Skipped.step)
-	r.SkippedCount = max(s.Skipped, len(r.Skipped)) // a log can lack the former
 	r.Averaged, r.End = nil, nil
 	if r.Cooldown != nil && r.Cooldown.Step > s.Step {
 		r.Cooldown = nil
@@ -212,7 +205,7 @@ func (r *Run) addStep(s Step) error {
 	if n := len(r.Steps); n > 0 && s.Step <= r.Steps[n-1].Step {
 		return orderError{fmt.Sprintf("found step %d after step %d, expected a later step", s.Step, r.Steps[n-1].Step)}
 	}
-	r.Steps = appendThinned(&r.steps, r.Steps, s, Step.step)
+	r.appendThinned(s)
 	return nil
 }
 
@@ -229,37 +222,22 @@ func (r *Run) addValidation(v Validation) error {
 	return nil
 }
 
-func (r *Run) addSkipped(s Skipped) error {
-	if n := len(r.Skipped); n > 0 && s.Step <= r.Skipped[n-1].Step {
-		return orderError{fmt.Sprintf("found skipped step %d after skipped step %d, expected a later step", s.Step, r.Skipped[n-1].Step)}
-	}
-	r.SkippedCount = max(s.Count, r.SkippedCount+1) // a log can lack the former
-	r.Skipped = appendThinned(&r.skipped, r.Skipped, s, Skipped.step)
-	return nil
-}
-
 func (s Start) step() int      { return s.Step }
 func (s Step) step() int       { return s.Step }
 func (v Validation) step() int { return v.Step }
-func (s Skipped) step() int    { return s.Step }
 
-// thinning limits a list of records in ascending order of steps to max: it keeps the steps that are
-// multiples of stride, and the last.
-type thinning struct{ max, stride int }
-
-// appendThinned appends r to a list that t limits. The stride depends on the steps only, so that
-// logs of equal length keep equal steps.
-func appendThinned[R any](t *thinning, records []R, r R, step func(R) int) []R {
-	if last := len(records) - 1; t.stride > 1 && last >= 0 && step(records[last])%t.stride != 0 {
-		records = records[:last]
+// appendThinned appends a step to Steps, where only the last and the multiples of the stride stay.
+// The stride depends on the steps only, so that logs of equal length keep equal steps.
+func (r *Run) appendThinned(s Step) {
+	if last := len(r.Steps) - 1; r.stride > 1 && last >= 0 && r.Steps[last].Step%r.stride != 0 {
+		r.Steps = r.Steps[:last]
 	}
-	records = append(records, r)
-	for len(records) > t.max {
-		t.stride = max(2, 2*t.stride)
-		kept := slices.DeleteFunc(records[:len(records)-1], func(r R) bool { return step(r)%t.stride != 0 })
-		records = append(kept, r)
+	r.Steps = append(r.Steps, s)
+	for len(r.Steps) > r.maxSteps {
+		r.stride = max(2, 2*r.stride)
+		kept := slices.DeleteFunc(r.Steps[:len(r.Steps)-1], func(s Step) bool { return s.Step%r.stride != 0 })
+		r.Steps = append(kept, s)
 	}
-	return records
 }
 
 // upTo returns the records of steps up to last.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,7 +39,7 @@ func mustRead(t *testing.T, log string) *Run {
 	return r
 }
 
-// summary returns the steps of a run's records, such as "start0 1 2 valid2 skipped3".
+// summary returns the steps of a run's records, such as "start0 1 2 valid2".
 func summary(r *Run) string {
 	var s []string
 	for _, record := range r.Starts {
@@ -50,16 +51,13 @@ func summary(r *Run) string {
 	for _, record := range r.Validations {
 		s = append(s, fmt.Sprint("valid", record.Step))
 	}
-	for _, record := range r.Skipped {
-		s = append(s, fmt.Sprint("skipped", record.Step))
-	}
 	return strings.Join(s, " ")
 }
 
 func TestReadFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	log := logOf(startLine, stepLine(1), stepLine(2), validLine(2, 10.5, true, "Ein Hund."), `{"event":"saved","step":2,"path":"p"}`, `{"event":"new kind","x":[1]}`, "",
-		`{"event":"skipped","step":2,"why":"NaN"}`, `{"event":"averaged","step":2,"loss":4,"nll":3,"bleu":11,"checkpoints":6}`,
+		`{"event":"averaged","step":2,"loss":4,"nll":3,"bleu":11,"checkpoints":6}`,
 		`{"event":"end","time":"2026-11-21T09:20:11Z","reason":"done","step":2,"best_step":2,"model":"m"}`)
 	if err := os.WriteFile(path, []byte(log), 0o666); err != nil {
 		t.Fatal(err)
@@ -68,8 +66,8 @@ func TestReadFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := summary(r); got != "start0 1 2 valid2 skipped2" {
-		t.Errorf("records %s, want start0 1 2 valid2 skipped2", got)
+	if got := summary(r); got != "start0 1 2 valid2" {
+		t.Errorf("records %s, want start0 1 2 valid2", got)
 	}
 	if s := r.Starts[0]; s.Settings["preset"] != "tiny" || s.Settings["heads"] != "4" || s.Settings["none"] != "" || s.Parameters != 2349056 || s.Time.Year() != 2026 {
 		t.Errorf("start %+v", s)
@@ -95,7 +93,7 @@ func TestReadKilledRuns(t *testing.T) {
 		{"partial line at the end", logOf(startLine, stepLine(1)) + partial, "start0 1"},
 		{"invalid line at the end", logOf(startLine, stepLine(1), partial), "start0 1"},
 		{"no newline at the end", startLine + "\n" + stepLine(1), "start0 1"},
-		{"repeated steps", logOf(startLine, stepLine(1), stepLine(2), validLine(2, 1, true, ""), stepLine(3), `{"event":"skipped","step":3}`, resumeLine(2), stepLine(3), stepLine(4)), "start0 start2 1 2 3 4 valid2"},
+		{"repeated steps", logOf(startLine, stepLine(1), stepLine(2), validLine(2, 1, true, ""), stepLine(3), resumeLine(2), stepLine(3), stepLine(4)), "start0 start2 1 2 3 4 valid2"},
 		{"invalid line, then a resume", logOf(startLine, stepLine(1), partial, resumeLine(1), stepLine(2)), "start0 start1 1 2"},
 		{"partial line and resume in one line", logOf(startLine, stepLine(1), partial+resumeLine(1), stepLine(2)), "start0 start1 1 2"},
 		{"two resumes from one step", logOf(startLine, stepLine(1), resumeLine(1), stepLine(2), resumeLine(1), stepLine(2)), "start0 start1 start1 1 2"},
@@ -178,48 +176,27 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// testdata/old.jsonl is the log of an older version.
-func TestOldLog(t *testing.T) {
-	r := readBack(t, "testdata/old.jsonl")
-	if got, want := summary(r), "start0 start40 1 2 40 41 60 valid10 valid20 valid30 valid40 valid50 valid60"; got != want {
-		t.Errorf("records %s, want %s", got, want)
-	}
-	if r.Starts[1].Settings["d-model"] != "128" || r.Starts[1].Settings["preset"] != "demo" || !(r.Steps[4].KL > 0) || r.Averaged.Checkpoints != 3 ||
-		len(r.Validations[0].Samples) != 1 || r.End.BestStep != r.Best().Step {
-		t.Errorf("settings %v, KL %v, averaged %+v, end %+v", r.Starts[1].Settings, r.Steps[4].KL, r.Averaged, r.End)
-	}
-}
-
-// Long lists keep the steps that are multiples of the stride, and the last.
+// Long logs keep the steps that are multiples of the stride, and the last.
 func TestThinning(t *testing.T) {
 	lines := []string{startLine}
 	for step := 1; step <= 41; step++ {
-		lines = append(lines, stepLine(step), fmt.Sprintf(`{"event":"skipped","step":%d}`, step))
+		lines = append(lines, stepLine(step))
 	}
-	readThinned := func(lines ...string) *Run {
-		r, err := read(strings.NewReader(logOf(lines...)), "log", thinning{max: 8}, thinning{max: 4})
+	for _, c := range []struct {
+		name, want string
+		lines      []string
+	}{
+		{"long", "start0 8 16 24 32 40 41", lines},
+		{"after a resume", "start0 start17 8 16 19", append(slices.Clone(lines), resumeLine(17), stepLine(18), stepLine(19))},
+		{"short", "start0 1 2", lines[:3]},
+	} {
+		r, err := read(strings.NewReader(logOf(c.lines...)), "log", 8)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r
-	}
-	r := readThinned(lines...)
-	if got, want := summary(r), "start0 8 16 24 32 40 41 skipped16 skipped32 skipped41"; got != want {
-		t.Errorf("records %s, want %s", got, want)
-	}
-	if r.SkippedCount != 41 {
-		t.Errorf("SkippedCount = %d, want 41", r.SkippedCount)
-	}
-	resumed := strings.Replace(resumeLine(17), `"settings"`, `"skipped":17,"settings"`, 1)
-	r = readThinned(append(lines, resumed, stepLine(18), stepLine(19), `{"event":"skipped","step":19,"count":18}`)...)
-	if got, want := summary(r), "start0 start17 8 16 19 skipped16 skipped19"; got != want {
-		t.Errorf("after a resume: records %s, want %s", got, want)
-	}
-	if r.SkippedCount != 18 {
-		t.Errorf("after a resume: SkippedCount = %d, want 18", r.SkippedCount)
-	}
-	if got, want := summary(readThinned(startLine, stepLine(1), stepLine(2))), "start0 1 2"; got != want {
-		t.Errorf("short log: records %s, want %s", got, want)
+		if got := summary(r); got != c.want {
+			t.Errorf("%s: records %s, want %s", c.name, got, c.want)
+		}
 	}
 }
 

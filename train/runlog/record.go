@@ -16,7 +16,6 @@ type Start struct {
 	Time       time.Time `json:"time"`        // UTC, in whole seconds
 	Version    string    `json:"version"`     // of the program
 	Step       int       `json:"step"`        // step of the checkpoint of a resume; 0 for a new run
-	Skipped    int       `json:"skipped"`     // skipped steps up to Step
 	Settings   Settings  `json:"settings"`    // of the run, by flag name
 	TrainPairs int       `json:"train_pairs"` // sentence pairs of an epoch
 	ValidPairs int       `json:"valid_pairs"` // sentence pairs of a validation
@@ -62,13 +61,6 @@ type Sample struct {
 	Source     string `json:"src"`
 	Reference  string `json:"ref"`
 	Hypothesis string `json:"hyp"`
-}
-
-// Skipped is the record "skipped", which replaces "step" if the update was dropped.
-type Skipped struct {
-	Step  int    `json:"step"`            // from 1
-	Count int    `json:"count,omitempty"` // skipped steps so far, with this one; 0: not recorded
-	Why   string `json:"why"`             // the value that is not finite
 }
 
 // Cooldown is the record "cooldown": the cooldown of the learning rate begins, and the last step of

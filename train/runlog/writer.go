@@ -119,9 +119,6 @@ func (w *Writer) Valid(v Validation) error { return w.write("valid", v) }
 // Averaged writes the validation of the mean of checkpoints.
 func (w *Writer) Averaged(v Validation) error { return w.write("averaged", v) }
 
-// Skipped writes a skipped step.
-func (w *Writer) Skipped(s Skipped) error { return w.write("skipped", s) }
-
 // Cooldown writes that the cooldown of the learning rate begins.
 func (w *Writer) Cooldown(c Cooldown) error { return w.write("cooldown", c) }
 

@@ -95,16 +95,16 @@ func TestRoundTrip(t *testing.T) {
 	check := func(seed uint64) bool {
 		random := rand.New(rand.NewPCG(seed, 0))
 		start, step, valid, averaged := randomRecord[Start](random), randomRecord[Step](random), randomRecord[Validation](random), randomRecord[Validation](random)
-		skipped, saved, end := randomRecord[Skipped](random), randomRecord[Saved](random), randomRecord[End](random)
+		saved, end := randomRecord[Saved](random), randomRecord[End](random)
 		start.Step = 0
 		w, path := create(t)
-		for _, err := range []error{w.Start(start), w.Step(step), w.Valid(valid), w.Averaged(averaged), w.Skipped(skipped), w.Saved(saved), w.End(end), w.Close()} {
+		for _, err := range []error{w.Start(start), w.Step(step), w.Valid(valid), w.Averaged(averaged), w.Saved(saved), w.End(end), w.Close()} {
 			must(t, err)
 		}
 		r := readBack(t, path)
 		ok := true
 		for _, c := range [][2]any{{r.Starts, []Start{start}}, {r.Steps, []Step{step}}, {r.Validations, []Validation{valid}}, {*r.Averaged, averaged},
-			{r.Skipped, []Skipped{skipped}}, {*r.End, end}} {
+			{*r.End, end}} {
 			if !equal(c[0], c[1]) {
 				t.Errorf("seed %d: read\n%#v, wrote\n%#v", seed, c[0], c[1])
 				ok = false
@@ -233,7 +233,7 @@ func TestReadmeDocumentsEveryField(t *testing.T) {
 		}
 	}
 	want := map[string][]string{}
-	for kind, record := range map[string]any{"start": Start{}, "step": Step{}, "valid": Validation{}, "averaged": Validation{}, "skipped": Skipped{}, "cooldown": Cooldown{}, "saved": Saved{}, "end": End{}} {
+	for kind, record := range map[string]any{"start": Start{}, "step": Step{}, "valid": Validation{}, "averaged": Validation{}, "cooldown": Cooldown{}, "saved": Saved{}, "end": End{}} {
 		for i := range reflect.TypeOf(record).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(record).Field(i).Tag.Get("json"), ",")
 			want[kind] = append(want[kind], name)

@@ -71,13 +71,13 @@ var synonyms = map[string]string{
 	"train-sets": "src", "valid-sets": "valid-src", "vocabs": "vocab", "dim-vocabs": "vocab-size", "models": "model",
 	"valid-freq": "valid-every", "save-freq": "save-every", "after-epochs": "steps", "after-batches": "steps", "early-stopping": "patience",
 	"mini-batch": "batch-tokens batch", "mini-batch-words": "batch-tokens", "max-length": "max-len max-source longest", "optimizer-delay": "accumulate", "cpu-threads": "threads",
-	"learn-rate": "lr", "lr-warmup": "warmup", "exponential-smoothing": "ema", "transformer-dropout": "dropout", "transformer-dropout-attention": "attention-dropout",
+	"learn-rate": "lr", "lr-warmup": "warmup", "exponential-smoothing": "average", "transformer-dropout": "dropout", "transformer-dropout-attention": "attention-dropout",
 	"dim-emb": "d-model", "transformer-dim-ffn": "d-ff", "transformer-heads": "heads", "enc-depth": "encoder-layers", "dec-depth": "decoder-layers",
 	"beam-size": "beam", "n-best": "nbest", "normalize": "alpha", "word-scores": "token-scores", "alignment": "align", "output-sampling": "sample",
 
 	// fairseq
 	"max-epoch": "steps", "max-update": "steps", "stop-time-hours": "time", "max-tokens": "batch-tokens", "batch-size": "batch-tokens batch",
-	"update-freq": "accumulate", "warmup-updates": "warmup", "lr-scheduler": "schedule", "adam-betas": "beta1", "adam-eps": "eps", "ema-decay": "ema",
+	"update-freq": "accumulate", "warmup-updates": "warmup", "lr-scheduler": "schedule", "adam-betas": "beta1", "adam-eps": "eps", "ema-decay": "average",
 	"validate-interval": "valid-every", "validate-interval-updates": "valid-every", "save-interval": "save-every", "save-interval-updates": "save-every",
 	"keep-last-epochs": "keep", "restore-file": "resume", "finetune-from-model": "init", "tensorboard-logdir": "tensorboard",
 	"joined-dictionary": "joint", "share-all-embeddings": "tie", "activation-fn": "activation", "lenpen": "alpha", "sampling": "sample",

@@ -40,7 +40,7 @@ func (l *Log) start(e train.Event) (err error) {
 		return err
 	}
 	line := l.Start()
-	line.Time, line.Step, line.Skipped, line.TrainPairs, line.ValidPairs = time.Now(), e.Step, e.Skipped, e.Pairs, e.ValidPairs
+	line.Time, line.Step, line.TrainPairs, line.ValidPairs = time.Now(), e.Step, e.Pairs, e.ValidPairs
 	return l.w.Start(line)
 }
 

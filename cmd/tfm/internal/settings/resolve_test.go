@@ -144,7 +144,7 @@ func TestResolve(t *testing.T) {
 		{"-keep beside -average", "", "", "keep=2 average=4", Facts{}, "error -average is 4, expected at most 2, the checkpoints to keep"},
 
 		// Invalid combinations.
-		{"all that is invalid is named", "", "", "d-ff=0 ema=1", Facts{}, "error -d-ff is 0, expected 1 to 16777216\n-ema is 1,"},
+		{"all that is invalid is named", "", "", "d-ff=0 keep=0", Facts{}, "error -d-ff is 0, expected 1 to 16777216\n-keep is 0,"},
 		{"by its flag", "", "", "smoothing-over=all label-smoothing=0", Facts{}, `error smoothing-over is "all", expected others`},
 		{"R-Drop without dropout", "", "", "r-drop=5 dropout=0", Facts{}, "error -r-drop 5 needs dropout"},
 		{"a language in its canonical form", "", "", "src-lang=EN tgt-lang=zh-hant", Facts{}, "src-lang=en tgt-lang=zh-Hant"},
@@ -186,7 +186,7 @@ func TestResolve(t *testing.T) {
 
 		// A resumed run.
 		{"its settings", "", "", "resume=true", resume("small", nil), "d-model=256 batch-tokens=2000 steps=0 joint=true"},
-		{"what no weight depends on may change", "", "", "resume=true steps=7 keep=9 on-nan=skip valid-every=5", resume("small", nil), "steps=7:command-line keep=9:command-line average=0 on-nan=skip:command-line"},
+		{"what no weight depends on may change", "", "", "resume=true steps=7 keep=9 valid-every=5", resume("small", nil), "steps=7:command-line keep=9:command-line average=0"},
 		{"nothing else", "", "", "resume=true dropout=0.2", resume("small", nil), "error -dropout 0.2 conflicts with the run to resume: -dropout 0.1 in old.safetensors"},
 		{"what it is already may be given", "", "", "resume=true dropout=0.1 preset=small", resume("small", nil), "dropout=0.1:command-line preset=small:command-line d-model=256"},
 		{"another preset", "", "", "resume=true preset=base", resume("small", nil), "error conflicts with the run to resume"},
@@ -244,9 +244,9 @@ func TestHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	restore := r.hold()
-	r.Config, r.Options = model.Config{Init: model.PyTorchInit}, train.Options{Init: "new", OnNaN: "skip"}
+	r.Config, r.Options = model.Config{Init: model.PyTorchInit}, train.Options{Init: "new", Keep: 9}
 	restore()
-	check(t, "after others", r, typed+" on-nan=skip")
+	check(t, "after others", r, typed+" keep=9")
 	if r.Config.Init != model.PyTorchInit {
 		t.Errorf("a file of weights replaces the way to draw them, now %v", r.Config.Init)
 	}
@@ -349,7 +349,7 @@ func TestErrorNamesFlags(t *testing.T) {
 	}
 	o := train.DefaultOptions()
 	for _, change := range []func(*train.Options){
-		func(o *train.Options) { o.OnNaN = "a is b" }, func(o *train.Options) { o.ValidEvery = -1 }, func(o *train.Options) { o.RDrop = -1 },
+		func(o *train.Options) { o.Optimizer = "a is b" }, func(o *train.Options) { o.ValidEvery = -1 }, func(o *train.Options) { o.RDrop = -1 },
 		func(o *train.Options) { o.BPEDropout = 2 }, func(o *train.Options) { o.ShuffleWindow = -1 }, func(o *train.Options) { o.Schedule = "x" },
 	} {
 		changed := o

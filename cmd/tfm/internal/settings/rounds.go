@@ -11,7 +11,7 @@ import (
 
 // notInPlans are the flags of a training that one in rounds does not have: its length is fixed, its
 // files are in one folder, and its bits must not depend on the processor or the time.
-var notInPlans = []string{"o", "resume", "force", "steps", "time", "patience", "save-every", "ema", "bf16", "tensorboard"}
+var notInPlans = []string{"o", "resume", "force", "steps", "time", "patience", "save-every", "bf16", "tensorboard"}
 
 // NewPlan returns the settings of a training in rounds, and declares its flags on f.
 func NewPlan(f *cli.Flags) *Run {

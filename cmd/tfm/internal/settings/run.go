@@ -209,7 +209,6 @@ func optimizerFlags(f *cli.Flags, o *train.Options) {
 	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov momentum in sgd")
 	f.Float64Var(&o.MuonScale, "muon-scale", o.MuonScale, fmt.Sprintf("root mean square of muon's update of a matrix at a learning rate of 1; with muon %v unless given", usualMuonScale)).Default(byPreset)
 	f.Float64Var(&o.ClipNorm, "clip-norm", o.ClipNorm, "limit of the gradient's norm; 0 is none")
-	f.StringVar(&o.OnNaN, "on-nan", o.OnNaN, "action on a loss or gradient that is NaN, infinite or too large: stop the run, or skip the update").Choices(train.OnNaNStop, train.OnNaNSkip)
 	f.StringVar(&o.Schedule, "schedule", o.Schedule, "learning rate after the warmup:\n"+
 		"  paper         ~ 1/sqrt(step) from the paper's peak\n"+
 		"  inverse-sqrt  ~ 1/sqrt(step) from -lr\n"+
@@ -233,7 +232,6 @@ func trainingRegularizationFlags(f *cli.Flags, o *train.Options) {
 		"of sentencepiece the exponent of the probabilities from which its pieces are drawn")
 	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "alpha of R-Drop, such as 5: two passes of each batch with different dropout, and a loss for their KL divergence; doubles "+
 		"time and memory of a step; 0 is none")
-	f.Float64Var(&o.EMA, "ema", o.EMA, "decay of an exponential moving average of the weights, such as 0.999; the average is validated, saved and written; 0 is none")
 }
 
 // Flags returns the flags of r, whose values are those of its fields.

@@ -35,12 +35,11 @@ type Job struct {
 	NoSettings bool              // print neither data nor settings
 	Record     func(train.Event) // called with every event, if not nil
 
-	prefix       string // of the progress of a worker
-	detected     bool   // a language is that of most sampled sentences
-	watch        *watch
-	validations  int              // printed with a sample
-	lastValid    train.Validation // Step is 0 before the first
-	skippedLines int              // number of printed lines about skipped updates
+	prefix      string // of the progress of a worker
+	detected    bool   // a language is that of most sampled sentences
+	watch       *watch
+	validations int              // printed with a sample
+	lastValid   train.Validation // Step is 0 before the first
 }
 
 // maxSeveralSentences is the share of the sources with several sentences below which a model
@@ -150,8 +149,6 @@ func (j *Job) Prepare(ctx context.Context) (r *Ready, err error) {
 // finish returns the model of a training with a result.
 func (r *Ready) finish(ctx context.Context, result train.Result) Result {
 	j, c := r.Job, r.corpus
-	j.fieldIf(result.Skipped > 0, "updates skipped", "%s of %s, with a loss or gradient that is not finite",
-		format.Thousands(result.Skipped), format.Thousands(result.Step))
 	if best := result.Best; best.Made() && best.Step == 0 && result.Averaged == 0 && result.Reason != train.Interrupted && !(result.Reason == train.OutOfTime && result.Step == 0) {
 		j.Progress.Line("warning: no validation was better than that of %s, so its weights are kept: try a lower -lr (now %.3g) or other pairs", j.Options.Init, j.Options.LR)
 	}

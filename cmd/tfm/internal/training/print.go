@@ -125,9 +125,7 @@ func (j *Job) printSettings() {
 	p.Field("parameters", "%s", format.Thousands(j.Config.CountParams()))
 	j.fieldIf(optimizer(o) != optimizer(train.DefaultOptions()), "optimizer", "%s", optimizer(o))
 	j.fieldIf(o.Accumulate > 1, "a step", "%d batches", o.Accumulate)
-	j.fieldIf(o.OnNaN == train.OnNaNSkip, "on NaN", "the update is skipped")
 	j.fieldIf(o.RDrop != 0, "R-Drop", "alpha %v", o.RDrop)
-	j.fieldIf(o.EMA != 0, "weights", "moving average, decay %v", o.EMA)
 	p.Field("learning rate", "%s", o.LearningRate(j.Config.DModel))
 	j.fieldIf(o.BF16, "products", "%s", products())
 }
@@ -195,8 +193,6 @@ func (j *Job) printEvent(e train.Event) {
 		}
 	case train.Stepped:
 		p.Update(time.Now(), j.state(e))
-	case train.Skipped:
-		j.printSkipped(e)
 	case train.Validated:
 		j.printValidation(e)
 	case train.CooldownBegan:
@@ -291,24 +287,6 @@ func (j *Job) printSample(samples []train.Sample) {
 var whyCooldown = map[train.Reason]string{
 	train.OutOfTime: "the rest of the time is for this",
 	train.AllSteps:  "the rest of the steps is for this",
-}
-
-// maxSkippedLines limits the lines about skipped updates.
-const maxSkippedLines = 10
-
-// printSkipped prints a line for each of the first skipped updates, and the others as progress.
-func (j *Job) printSkipped(e train.Event) {
-	p := j.Progress
-	line := fmt.Sprintf("step %s: update skipped, %s so far", format.Thousands(e.Step), format.Thousands(e.Skipped))
-	if j.skippedLines == maxSkippedLines {
-		p.Update(time.Now(), line)
-		return
-	}
-	j.skippedLines++
-	p.Line("%s: %v", line, e.Why)
-	if j.skippedLines == maxSkippedLines {
-		p.Line("further skipped updates are only counted")
-	}
 }
 
 // state formats the progress line. The loss is the mean of the last steps.
