@@ -67,7 +67,7 @@ func TestPreflight(t *testing.T) {
 
 // A form in a page of another site, which needs no preflight, translates nothing.
 func TestCrossSiteForm(t *testing.T) {
-	h, _ := newServer(t, serve.Options{Suggestions: t.TempDir()})
+	h, _ := newServer(t, serve.Options{})
 	const fields = "q=a+red+dog&s=b&source=en&target=de"
 	for name, header := range map[string]map[string]string{
 		"origin":       {"Origin": "https://evil.example", "Content-Type": form},
@@ -78,7 +78,7 @@ func TestCrossSiteForm(t *testing.T) {
 		"fetch":        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Content-Type": form},
 		"form in page": {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Origin": "https://evil.example", "Content-Type": form},
 	} {
-		for _, path := range []string{"/translate", "/suggest", "/v2/translate"} {
+		for _, path := range []string{"/translate", "/v2/translate"} {
 			r := request("POST", h.URL+path+"?"+fields, "", fields)
 			for key, value := range header {
 				r.Header.Set(key, value)
@@ -219,7 +219,7 @@ func TestPathTricks(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("dog\tWauwau\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	address, _ := listen(t, time.Minute, serve.Options{Suggestions: t.TempDir()})
+	address, _ := listen(t, time.Minute, serve.Options{})
 	for _, base := range []string{"/download_file/", "/page/", "/", "/translate/"} {
 		for _, trick := range []string{"../secret.tsv", "..%2fsecret.tsv", "%2e%2e/secret.tsv", "%252e%252e%252fsecret.tsv", `..\secret.tsv`, "..%5csecret.tsv", "..%00/secret.tsv",
 			"....//secret.tsv", "%c0%ae%c0%ae/secret.tsv", "file://" + secret, "%2f" + secret, ".;/secret.tsv"} {
@@ -233,10 +233,6 @@ func TestPathTricks(t *testing.T) {
 		body := fmt.Sprintf(`{"q": "a dog", "source": "en", "target": "de", "glossary": %q}`, name)
 		if status, answer := send(t, request("POST", address+"/translate", jsonObject, body)); status != 400 {
 			t.Errorf("glossary %q: status %d, %v", name, status, answer)
-		}
-		body = fmt.Sprintf(`{"q": "a", "s": "b", "source": "en", "target": %q}`, name)
-		if status, answer := send(t, request("POST", address+"/suggest", jsonObject, body)); status != 400 {
-			t.Errorf("suggestion for %q: status %d, %v", name, status, answer)
 		}
 	}
 }
@@ -265,7 +261,7 @@ func TestGuessedKeys(t *testing.T) {
 			t.Errorf("%s: status %d, %v", body, status, answer)
 		}
 	}
-	for _, path := range []string{"/translate", "/detect", "/translate_file", "/suggest", "/v1/translate", "/v2/translate"} {
+	for _, path := range []string{"/translate", "/detect", "/translate_file", "/v1/translate", "/v2/translate"} {
 		if status, answer := send(t, request("POST", h.URL+path, form, "q=a&source=en&target=de&text=a&target_lang=de")); status != 400 {
 			t.Errorf("%s without a key: status %d, %v", path, status, answer)
 		}
@@ -298,7 +294,7 @@ func TestPlantedSecrets(t *testing.T) {
 		`{"q": "a", "source": "en", "target": "de", "glossary": "SECRET"}`, `{"q": "a", "source": "en", "target": "de", "format": "SECRET"}`, `{"q": "a", "alternatives": "SECRET"}`,
 		`{"SECRET`, `{"text": "SECRET", "target_lang": "de"}`, `{"text": "<SECRET>", "target_lang": "de", "tag_handling": "xml"}`, `{"texts": "SECRET", "source": "en", "target": "de", "prefix": "SECRET"}`,
 	} {
-		for _, path := range []string{"/translate", "/v1/translate", "/v2/translate", "/detect", "/suggest"} {
+		for _, path := range []string{"/translate", "/v1/translate", "/v2/translate", "/detect"} {
 			requests = append(requests, request("POST", h.URL+path+"?api_key="+key, jsonObject, body))
 		}
 	}
@@ -314,7 +310,7 @@ func TestPlantedSecrets(t *testing.T) {
 		response.Body.Close()
 		statuses[response.StatusCode]++
 	}
-	if statuses[200] == 0 || statuses[400] == 0 || statuses[403] == 0 || statuses[413] == 0 || statuses[404] == 0 {
+	if statuses[200] == 0 || statuses[400] == 0 || statuses[413] == 0 || statuses[404] == 0 {
 		t.Errorf("statuses %v, want some of each", statuses)
 	}
 	metrics := metricsOf(t, h.URL)

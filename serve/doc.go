@@ -18,7 +18,7 @@
 // The files: server.go (Options, New, routes), listen.go (connections), guard.go (hosts, origins,
 // proxies), body.go (limits of bodies), keys.go (keys of clients), params.go (JSON, forms,
 // queries), call.go (a request), libretranslate.go, deepl.go, v1.go (the interfaces), files.go
-// (documents), suggest.go (suggested translations), detect.go (languages of texts), work.go
+// (documents), detect.go (languages of texts), work.go
 // (translations), schedule.go (whose text is next), catalog.go (models and pairs of languages),
 // glossaries.go (glossaries by name), names.go (of languages), respond.go (answers and errors),
 // metrics.go (for Prometheus), spec.go (OpenAPI), page.go (the page in a browser).

@@ -24,7 +24,7 @@ const fuzzCharacters = 30 // limit of a request
 func fuzzServer(f *testing.F) *serve.Server {
 	dir := f.TempDir()
 	random(f, dir, "en", "de", 1)
-	s, err := serve.New(serve.Options{Models: []string{dir}, MaxCharacters: fuzzCharacters, MaxTexts: 3, MaxBody: 4 << 10, Suggestions: dir})
+	s, err := serve.New(serve.Options{Models: []string{dir}, MaxCharacters: fuzzCharacters, MaxTexts: 3, MaxBody: 4 << 10})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func quoted(s string) string {
 }
 
 // paths are the routes with parameters.
-var paths = []string{"/translate", "/detect", "/v1/translate", "/v2/translate", "/translate_file", "/suggest", "/v2/languages"}
+var paths = []string{"/translate", "/detect", "/v1/translate", "/v2/translate", "/translate_file", "/v2/languages"}
 
 func FuzzJSON(f *testing.F) {
 	s := fuzzServer(f)

@@ -219,7 +219,7 @@ func settings(c *call) (any, error) {
 		"frontendTimeout":      500,
 		"apiKeys":              c.options.Keys != "",
 		"keyRequired":          c.options.Keys != "",
-		"suggestions":          c.options.Suggestions != "",
+		"suggestions":          false,
 		"filesTranslation":     true,
 		"supportedFilesFormat": document.Extensions(),
 		"language":             map[string]any{"source": side(source), "target": side(target)},

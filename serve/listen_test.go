@@ -192,8 +192,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// A glossary is chosen by its name, and suggestions become lines of a file.
-func TestGlossariesAndSuggestions(t *testing.T) {
+// A glossary is chosen by its name.
+func TestGlossaries(t *testing.T) {
 	dir := t.TempDir()
 	terms := filepath.Join(dir, "animals.tsv")
 	err := os.WriteFile(terms, []byte("dog\tWauwau\n"), 0o600)
@@ -203,7 +203,7 @@ func TestGlossariesAndSuggestions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, _ := newServer(t, serve.Options{Glossaries: []string{terms}, Suggestions: dir})
+	h, _ := newServer(t, serve.Options{Glossaries: []string{terms}})
 	post := func(path, body string) (int, map[string]any) {
 		return send(t, request("POST", h.URL+path, jsonObject, body))
 	}
@@ -227,35 +227,6 @@ func TestGlossariesAndSuggestions(t *testing.T) {
 	status, answer = post("/translate", `{"q": "a", "source": "en", "target": "fr", "glossary": "animals"}`)
 	if status != 400 || answer["error"] != `Invalid request: glossary "animals" needs a model from en to fr; texts go through de here` {
 		t.Errorf("status %d, %v", status, answer)
-	}
-	if status, answer := post("/suggest", `{"q": "a\tdog\nruns", "s": "ein Hund", "source": "en", "target": "de"}`); status != 200 || answer["success"] != true {
-		t.Errorf("suggest: status %d, %v", status, answer)
-	}
-	if data, err := os.ReadFile(filepath.Join(dir, "en-de.tsv")); err != nil || string(data) != "a dog runs\tein Hund\n" {
-		t.Errorf("suggestions %q, %v", data, err)
-	}
-	if status, _ := post("/suggest", `{"q": "a", "s": "b", "source": "../x", "target": "de"}`); status != 400 {
-		t.Errorf("suggest for another language: status %d", status)
-	}
-	if err := os.Truncate(filepath.Join(dir, "en-de.tsv"), 64<<20); err != nil {
-		t.Fatal(err)
-	}
-	if status, _ := post("/suggest", `{"q": "a", "s": "b", "source": "en", "target": "de"}`); status != 503 {
-		t.Errorf("suggest for a full file: status %d", status)
-	}
-}
-
-// A folder for suggestions must exist when the server starts, not when the first one comes.
-func TestFolderOfSuggestions(t *testing.T) {
-	dir := t.TempDir()
-	model := random(t, dir, "en", "de", 1)
-	for _, path := range []string{model, filepath.Join(dir, "none")} {
-		if s, err := serve.New(serve.Options{Models: []string{model}, Suggestions: path}); err == nil {
-			s.Close()
-			t.Errorf("%s: no error", path)
-		} else if !strings.Contains(err.Error(), path) {
-			t.Errorf("error %q without the path", err)
-		}
 	}
 }
 

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"os"
 	pathpkg "path"
 	"slices"
 	"strings"
@@ -37,7 +35,6 @@ type Options struct {
 	TrustProxy []netip.Prefix // proxies whose X-Forwarded-For is believed
 
 	TLSCert, TLSKey string // PEM files for Serve; "" for connections without encryption
-	Suggestions     string // folder for the files of /suggest; "" refuses it
 
 	MaxWait        time.Duration // expected wait beyond which a request is refused; 8 s
 	MaxBody        int64         // bytes of a request with a document; 16 MB
@@ -60,7 +57,6 @@ type Server struct {
 	bodies   bodies
 	times    times
 
-	suggestions suggestions
 	certificate atomic.Pointer[tls.Certificate]
 
 	mu      sync.Mutex
@@ -87,13 +83,6 @@ func New(o Options) (*Server, error) {
 	o.MaxAlternates = cmp.Or(o.MaxAlternates, 16)
 	o.MaxConnections = cmp.Or(o.MaxConnections, 4096)
 	o.Prefix = strings.TrimSuffix(o.Prefix, "/")
-	if o.Suggestions != "" {
-		if info, err := os.Stat(o.Suggestions); err != nil {
-			return nil, err
-		} else if !info.IsDir() {
-			return nil, fmt.Errorf("%s: found a file, expected a folder for suggestions", o.Suggestions)
-		}
-	}
 	s := &Server{options: o, times: defaultTimes}
 	// The other connections are for refusals, which would wait to be accepted otherwise.
 	s.schedule = newScheduler(o.MaxWait, maxRunning, max(o.MaxConnections*3/4, 1), maxDocuments)
@@ -173,7 +162,6 @@ func (s *Server) routes() {
 	handle("POST /v1/translate", translateV1)
 	handle("POST /v2/translate", translateDeepL)
 	handle("POST /translate_file", translateFile)
-	handle("POST /suggest", suggest)
 	open("GET /download_file/{id}", s.download)
 	handle("GET /v1/glossaries", listGlossaries)
 	handle("GET /languages", languages)

@@ -14,7 +14,6 @@ import (
 	"tfm/cmd/tfm/internal/distill"
 	"tfm/cmd/tfm/internal/scoring"
 	"tfm/cmd/tfm/internal/settings"
-	"tfm/cmd/tfm/internal/stages"
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/text"
 	"tfm/text/score"
@@ -22,8 +21,8 @@ import (
 )
 
 func distillCommand(f *cli.Flags) cli.Action {
-	d := distillation{course: stages.Course{Preset: settings.Auto, Time: time.Hour}}
-	d.Program, d.Ending = program().Call, ".distill"
+	d := distillation{course: distill.Course{Preset: settings.Auto, Time: time.Hour}}
+	d.Program = program().Call
 	f.StringVar(&d.teacher.Path, "teacher", "", "model `file` whose translations the student learns").Common()
 	f.StringVar(&d.teacher.Text, "src", "", "`file` of source sentences, one a line; they need no translations").Common()
 	f.StringVar(&d.tgt, "tgt", "", "`file` of reference translations, if any, with a blank line for a sentence without: of the teacher's -nbest the one closest to it is learned, else the best").Common()
@@ -46,12 +45,12 @@ func distillCommand(f *cli.Flags) cli.Action {
 
 // distillation is the command with its flags.
 type distillation struct {
-	stages.Work
-	teacher                 stages.Teacher
+	distill.Work
+	teacher                 distill.Teacher
 	tgt, validSrc, validTgt string
 	nbest                   int
 	worst                   float64
-	course                  stages.Course
+	course                  distill.Course
 }
 
 // check reports wrong usage, and files that cannot be read or written, before the teacher begins,
@@ -71,12 +70,12 @@ func (d *distillation) check() error {
 		return err
 	}
 	if d.tgt != "" {
-		if err := stages.ReadAll(text.Files{Source: d.teacher.Text, Target: d.tgt}.RepairedPairs()); err != nil {
+		if err := distill.ReadAll(text.Files{Source: d.teacher.Text, Target: d.tgt}.RepairedPairs()); err != nil {
 			return err
 		}
 	}
 	if d.validSrc != "" {
-		if err := stages.ReadAll(text.Files{Source: d.validSrc, Target: d.validTgt}.Views()); err != nil {
+		if err := distill.ReadAll(text.Files{Source: d.validSrc, Target: d.validTgt}.Views()); err != nil {
 			return err
 		}
 	}
@@ -96,14 +95,14 @@ func (d *distillation) run(ctx context.Context, _ []string) error {
 	err := d.Do(
 		func() error { return d.translateAll(ctx) },
 		func() error { return d.choose(pairs) },
-		func() error { return d.Clean(ctx, "3/6 drop faulty pairs", pairs, cleaned) },
+		func() error { return d.Clean(ctx, pairs, cleaned) },
 		func() error { return d.trainStudent(ctx, cleaned, student) },
 		func() error {
-			return d.Command(ctx, stages.Stage{Title: "5/6 learn the lists of likely pieces", Name: "shortlist", Inputs: append([]string{student}, cleaned...), Outputs: []string{listed},
-				Args: append(stages.PairsArgs(cleaned), "-model", student, "-o", listed, "-force")})
+			return d.Command(ctx, distill.Stage{Title: "5/6 learn the lists of likely pieces", Name: "shortlist", Inputs: append([]string{student}, cleaned...), Outputs: []string{listed},
+				Args: append(distill.PairsArgs(cleaned), "-model", student, "-o", listed, "-force")})
 		},
 		func() error {
-			return d.Command(ctx, stages.Stage{Title: "6/6 round the weights to 8 bits", Name: "quantize", Inputs: []string{listed}, Outputs: []string{d.Out},
+			return d.Command(ctx, distill.Stage{Title: "6/6 round the weights to 8 bits", Name: "quantize", Inputs: []string{listed}, Outputs: []string{d.Out},
 				Args: []string{"-o", d.Out, "-force", listed}})
 		},
 		func() error { return d.compare(ctx) },
@@ -120,7 +119,7 @@ func (d *distillation) translateAll(ctx context.Context) error {
 	if d.tgt != "" {
 		t.Beam, more = max(t.Beam, d.nbest), []string{"-nbest", strconv.Itoa(d.nbest), "-split=false"}
 	}
-	return d.Translate(ctx, "1/6 translate with the teacher", t, more...)
+	return d.Translate(ctx, t, more...)
 }
 
 // choose writes the pairs that the student is to learn.
@@ -129,7 +128,7 @@ func (d *distillation) choose(pairs []string) error {
 	if err != nil {
 		return err
 	}
-	s := stages.Stage{Title: "2/6 leave out the translations with the lowest scores", Inputs: append([]string{d.teacher.Text}, shards...), Outputs: pairs}
+	s := distill.Stage{Title: "2/6 leave out the translations with the lowest scores", Inputs: append([]string{d.teacher.Text}, shards...), Outputs: pairs}
 	translations := distill.Scored(d.teacher.Text, shards)
 	if d.tgt != "" {
 		translations = distill.Closest(d.teacher.Text, d.tgt, shards)
@@ -143,11 +142,11 @@ func (d *distillation) trainStudent(ctx context.Context, pairs []string, out str
 	if info, err := os.Stat(pairs[0]); err == nil && info.Size() == 0 {
 		return fmt.Errorf("'tfm clean' leaves none of the translations of %s: is it a model for %s?", d.teacher.Path, d.teacher.Text)
 	}
-	args, inputs := stages.PairsArgs(pairs), slices.Clone(pairs)
+	args, inputs := distill.PairsArgs(pairs), slices.Clone(pairs)
 	if d.validSrc != "" {
 		args, inputs = append(args, "-valid-src", d.validSrc, "-valid-tgt", d.validTgt), append(inputs, d.validSrc, d.validTgt)
 	}
-	return d.Train(ctx, d.course, "4/6 train the student", args, inputs, out)
+	return d.Train(ctx, d.course, args, inputs, out)
 }
 
 // compare prints teacher beside student, on the validation pairs.

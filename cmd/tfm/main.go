@@ -24,7 +24,6 @@ func program() cli.Program {
 				{Name: "vocab", Setup: vocabCommand},
 				{Name: "average", Setup: averageCommand},
 				{Name: "distill", NoArgs: true, Setup: distillCommand},
-				{Name: "back-translate", NoArgs: true, Setup: backTranslateCommand},
 				{Name: "quantize", Setup: quantizeCommand},
 				{Name: "shortlist", NoArgs: true, Setup: shortlistCommand},
 				{Name: "align-heads", NoArgs: true, Setup: alignHeadsCommand},

@@ -29,7 +29,6 @@ func serveCommand(f *cli.Flags) cli.Action {
 	f.StringsVar(&o.Glossaries, "glossaries", "glossary `file`, as -glossary of 'tfm translate' reads it, that requests choose by its name; repeat it for more")
 	f.StringVar(&o.Memory, "memory", "", "translation memory, a `file` of lines with source, tab, target, or TMX: a text or sentence that it has gets its translation")
 	f.BoolVar(&o.Protect, "protect", false, "copy placeholders, tags, URLs, addresses, names of files, versions, hashes, @user, #tag and emoji")
-	f.StringVar(&o.Suggestions, "suggestions", "", "`folder` for translations that clients suggest, as files for 'tfm train -tsv'")
 	f.Group("Access")
 	f.StringVar(&o.Keys, "keys", "", "`file` of the keys of clients")
 	f.BoolVar(&c.noKeys, "no-keys", false, "answer everybody who reaches -addr")

@@ -99,10 +99,9 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/settings", "text text/bpe text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/translator", "text model model/convert model/decode train translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/ordered cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
-	{"cmd/tfm/internal/distill", "text text/score"},
 	{"cmd/tfm/internal/filter", "text text/detect text/markup text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/ordered cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/documents", "text text/document text/markup model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/filter cmd/tfm/internal/terminal"},
-	{"cmd/tfm/internal/stages", "text text/detect model model/safetensors train internal/format cmd/tfm/internal/cli cmd/tfm/internal/distill cmd/tfm/internal/filter cmd/tfm/internal/release " +
+	{"cmd/tfm/internal/distill", "text text/detect text/score model model/safetensors train internal/format cmd/tfm/internal/cli cmd/tfm/internal/filter cmd/tfm/internal/release " +
 		"cmd/tfm/internal/settings cmd/tfm/internal/terminal cmd/tfm/internal/translator"},
 	{"cmd/tfm/internal/shard", "mat text translate model/safetensors cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
@@ -110,7 +109,7 @@ var allowedImports = []struct{ name, imports string }{
 		"cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},
 	{"cmd/tfm", "mat layer text text/clean text/detect text/markup text/split text/subword text/score text/sentencepiece text/vocab model model/convert model/safetensors model/decode translate serve train train/corpus train/runlog " +
 		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/hub cmd/tfm/internal/heatmap cmd/tfm/internal/grammar " +
-		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/distill cmd/tfm/internal/stages cmd/tfm/internal/scoring cmd/tfm/internal/translator cmd/tfm/internal/filter cmd/tfm/internal/documents cmd/tfm/internal/shard cmd/tfm/internal/record cmd/tfm/internal/training " +
+		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/distill cmd/tfm/internal/scoring cmd/tfm/internal/translator cmd/tfm/internal/filter cmd/tfm/internal/documents cmd/tfm/internal/shard cmd/tfm/internal/record cmd/tfm/internal/training " +
 		"internal/format internal/bench"},
 }
 

@@ -1,4 +1,3 @@
-// Package distill chooses, from the translations of a teacher, those that a student is to learn.
 package distill
 
 import (
@@ -171,10 +170,10 @@ func lists(files []string) iter.Seq2[[]Translation, error] {
 	}
 }
 
-// Write writes sources and targets as lines of two files, without blank translations and without
-// the given share of those with the lowest scores. It reads the translations twice, and returns how
+// writePairs writes sources and targets as lines of two files, without blank translations and
+// without the given share of those with the lowest scores. It reads the translations twice, and returns how
 // many there are and how many it wrote.
-func Write(translations iter.Seq2[Translation, error], worst float64, src, tgt io.Writer) (all, written int, err error) {
+func writePairs(translations iter.Seq2[Translation, error], worst float64, src, tgt io.Writer) (all, written int, err error) {
 	var scores []float64
 	for t, err := range translations {
 		if err != nil {

@@ -1,4 +1,4 @@
-package stages
+package distill
 
 import (
 	"cmp"
@@ -23,15 +23,15 @@ import (
 // Work is long work whose parts are done once: each keeps its files in a folder, with a record of
 // what they were made of, so that the same command again continues.
 type Work struct {
-	Out, Ending string // the file to write; its folder has the same name with the ending
-	Threads     int
-	Force       bool // replace a file that the work did not write
-	Program     func(ctx context.Context, command string, args ...string) error
-	Progress    *terminal.Progress // set by Do
+	Out      string // the file to write; its folder has the same name with .distill
+	Threads  int
+	Force    bool // replace a file that the work did not write
+	Program  func(ctx context.Context, command string, args ...string) error
+	Progress *terminal.Progress // set by Do
 }
 
 // Dir returns the folder of the stages.
-func (w *Work) Dir() string { return strings.TrimSuffix(w.Out, ".safetensors") + w.Ending }
+func (w *Work) Dir() string { return strings.TrimSuffix(w.Out, ".safetensors") + ".distill" }
 
 // File returns the path of a file in the folder.
 func (w *Work) File(name string) string { return filepath.Join(w.Dir(), name) }

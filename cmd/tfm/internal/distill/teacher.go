@@ -1,4 +1,4 @@
-package stages
+package distill
 
 import (
 	"cmp"
@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"tfm/cmd/tfm/internal/cli"
-	"tfm/cmd/tfm/internal/distill"
 	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
@@ -26,7 +25,7 @@ import (
 type Teacher struct {
 	translator.Model
 	Text string // file, one sentence a line
-	Beam int    // 0 draws translations
+	Beam int
 
 	source string // language of Text, set by Check
 }
@@ -83,7 +82,7 @@ func (w *Work) Shards(t Teacher) ([]string, error) {
 
 // Translate makes the teacher's translations, with further arguments. Each shard has a record of
 // its own.
-func (w *Work) Translate(ctx context.Context, title string, t Teacher, more ...string) error {
+func (w *Work) Translate(ctx context.Context, t Teacher, more ...string) error {
 	paths, err := w.Shards(t)
 	if err != nil {
 		return err
@@ -91,12 +90,7 @@ func (w *Work) Translate(ctx context.Context, title string, t Teacher, more ...s
 	if err := os.MkdirAll(w.File("teacher"), 0o777); err != nil {
 		return err
 	}
-	args := append([]string{"-model", t.Path}, more...)
-	if t.Beam > 0 {
-		args = append(args, "-beam", strconv.Itoa(t.Beam))
-	} else {
-		args = append(args, "-sample", "-key", "1") // draws do not depend on the parts
-	}
+	args := append([]string{"-model", t.Path, "-beam", strconv.Itoa(t.Beam)}, more...)
 	if t.Int8 {
 		args = append(args, "-int8")
 	}
@@ -105,7 +99,7 @@ func (w *Work) Translate(ctx context.Context, title string, t Teacher, more ...s
 			args = append(args, language[0], language[1])
 		}
 	}
-	w.Progress.Line("%s", title)
+	w.Progress.Line("1/6 translate with the teacher")
 	if m := t.majority(); m.Differs(t.source) {
 		w.Progress.Line("  warning: %s translates from %s, but %s looks like %s (%d of %d lines)", t.Path, t.source, t.Text, m.Lang, m.N, m.Of)
 	}
@@ -128,11 +122,11 @@ func (w *Work) Translate(ctx context.Context, title string, t Teacher, more ...s
 
 // Write writes translations as lines of two files, without the given share of those with the lowest
 // scores.
-func (w *Work) Write(s Stage, translations iter.Seq2[distill.Translation, error], worst float64) error {
+func (w *Work) Write(s Stage, translations iter.Seq2[Translation, error], worst float64) error {
 	s.Name, s.Args = "choose", []string{fmt.Sprint(worst)}
 	return w.Once(s, func(bool) error {
 		return filter.WriteFiles(w.Dir(), s.Outputs, func(files []io.Writer) error {
-			all, written, err := distill.Write(translations, worst, files[0], files[1])
+			all, written, err := writePairs(translations, worst, files[0], files[1])
 			if err == nil {
 				w.Progress.Line("  %s of %s", format.Thousands(written), format.Count(all, "pair"))
 			}
@@ -142,6 +136,6 @@ func (w *Work) Write(s Stage, translations iter.Seq2[distill.Translation, error]
 }
 
 // Clean drops faulty pairs.
-func (w *Work) Clean(ctx context.Context, title string, pairs, cleaned []string) error {
-	return w.Command(ctx, Stage{Title: title, Name: "clean", Inputs: pairs, Outputs: cleaned, Args: append(PairsArgs(pairs), "-o", filepath.Dir(cleaned[0]))})
+func (w *Work) Clean(ctx context.Context, pairs, cleaned []string) error {
+	return w.Command(ctx, Stage{Title: "3/6 drop faulty pairs", Name: "clean", Inputs: pairs, Outputs: cleaned, Args: append(PairsArgs(pairs), "-o", filepath.Dir(cleaned[0]))})
 }

@@ -1,4 +1,4 @@
-package stages
+package distill
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"tfm/text"
 )
 
-// Course is how a stage trains a model.
+// Course is how the student is trained.
 type Course struct {
 	Given          func() map[string]string // flags of the command line
 	Preset, Config string
@@ -31,7 +31,7 @@ func (c *Course) AddFlags(f *cli.Flags) {
 	c.Given = f.Given
 	f.StringVar(&c.Preset, "preset", c.Preset, "model and options of its training").Choices(append([]string{settings.Auto}, model.PresetNames()...)...)
 	f.DurationVar(&c.Time, "time", "training `time`, such as 2h").Common()
-	f.IntVar(&c.Steps, "steps", 0, "steps of the training in place of -time, so that it is the same on every machine; the size is then tiny by default").Range(0, math.MaxInt32)
+	f.IntVar(&c.Steps, "steps", 0, "steps of the training in place of -time, so that it is the same on every machine").Range(0, math.MaxInt32)
 	f.StringVar(&c.Config, "config", "", "settings `file` of the training, as of 'tfm train', without corpora; flags of this command override it")
 }
 
@@ -57,7 +57,7 @@ func (c *Course) overrides(name string) bool {
 }
 
 // Train trains a model on pairs, with the arguments args, or continues its training.
-func (w *Work) Train(ctx context.Context, c Course, title string, args, inputs []string, out string) error {
+func (w *Work) Train(ctx context.Context, c Course, args, inputs []string, out string) error {
 	args, inputs = append(args, "-o", out), slices.Clone(inputs)
 	if c.Config != "" {
 		args, inputs = append(args, "-config", c.Config), append(inputs, c.Config)
@@ -68,11 +68,7 @@ func (w *Work) Train(ctx context.Context, c Course, title string, args, inputs [
 		}
 	}
 	if c.overrides("preset") {
-		preset := c.Preset
-		if _, given := c.Given()["preset"]; c.Steps > 0 && !given && (c.file == nil || c.file.Options.Init == "") {
-			preset = "tiny" // because auto depends on the threads
-		}
-		args = append(args, "-preset", preset)
+		args = append(args, "-preset", c.Preset)
 	}
 	for _, l := range [][2]string{{"src-lang", c.SrcLang}, {"tgt-lang", c.TgtLang}} {
 		if l[1] != "" && c.overrides(l[0]) {
@@ -86,7 +82,7 @@ func (w *Work) Train(ctx context.Context, c Course, title string, args, inputs [
 	case timed || c.overrides("time") && c.overrides("steps"):
 		args = append(args, "-time", c.Time.String())
 	}
-	s := Stage{Title: title, Name: "train", Args: args, Inputs: inputs, Outputs: []string{out}, partial: strings.TrimSuffix(out, ".safetensors") + ".ckpt"}
+	s := Stage{Title: "4/6 train the student", Name: "train", Args: args, Inputs: inputs, Outputs: []string{out}, partial: strings.TrimSuffix(out, ".safetensors") + ".ckpt"}
 	return w.Once(s, func(resumed bool) error {
 		w.Progress.Line("  tfm train %s", shellWords(args))
 		more := "-force"
