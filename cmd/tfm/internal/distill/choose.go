@@ -171,8 +171,8 @@ func lists(files []string) iter.Seq2[[]Translation, error] {
 }
 
 // writePairs writes sources and targets as lines of two files, without blank translations and
-// without the given share of those with the lowest scores. It reads the translations twice, and returns how
-// many there are and how many it wrote.
+// without the given share of those with the lowest scores. It reads the translations twice, and
+// returns how many there are and how many it wrote.
 func writePairs(translations iter.Seq2[Translation, error], worst float64, src, tgt io.Writer) (all, written int, err error) {
 	var scores []float64
 	for t, err := range translations {
