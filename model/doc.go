@@ -1,5 +1,5 @@
 // Package model is the Transformer: its configuration and presets, the layers of the encoder and
-// the decoder, forward and backward passes over batches, and the model file. It imports attn,
+// the decoder, forward and backward passes over batches, and the model file. It imports attn, lang,
 // layer, mat and model/safetensors. Package model/decode translates with it, package train trains
 // it.
 //
@@ -16,12 +16,12 @@
 // (their initial values), layers.go (one layer of each stack), stacks.go (both stacks, for one
 // microbatch), dropout.go (random streams of dropout), batch.go, pass.go (microbatches and
 // threads), rdrop.go, tuner.go (the last layer alone), precision.go, attention.go (attention
-// weights of a batch), file.go (the model file), layout.go, languages.go and language_codes.go (the
-// languages of a model and their tokens, by any code), language.go, decoding.go, suppressed.go and
-// alignment.go (language tags, settings of beam search, pieces that it does not select, and the
-// heads of alignments), shortlist.go (the pieces that may translate a source), carry.go (weights
-// copied into a model with other vocabularies), flops.go (operations of a training step),
-// classifier.go (the layers over rows of float32 values, such as the lines of an image).
+// weights of a batch), file.go (the model file), layout.go and languages.go (the languages of a
+// model and their tokens), decoding.go, suppressed.go and alignment.go (settings of beam search,
+// pieces that it does not select, and the heads of alignments), shortlist.go (the pieces that may
+// translate a source), carry.go (weights copied into a model with other vocabularies), flops.go
+// (operations of a training step), classifier.go (the layers over rows of float32 values, such as
+// the lines of an image).
 //
 // # Terms
 //

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tfm/internal/strict"
+	"tfm/lang"
 	"tfm/layer"
 	"tfm/model/safetensors"
 )
@@ -327,4 +328,32 @@ func readFile(s *safetensors.File, h Header, gradients bool) (File, error) {
 		return File{}, err
 	}
 	return File{m, nil, tokenizers, list, h.SrcLang, h.TgtLang, h.Decoding, h.Info}, nil
+}
+
+// CanonicalLanguages returns the canonical tags of a source and a target language. A language may
+// be "", unknown. The error is a *FieldError for src_lang or tgt_lang.
+func CanonicalLanguages(src, tgt string) (string, string, error) {
+	return languagePair(lang.Canonical, src, tgt)
+}
+
+// NamedLanguages is CanonicalLanguages for what people name languages by, see lang.Named.
+func NamedLanguages(src, tgt string) (string, string, error) {
+	return languagePair(lang.Named, src, tgt)
+}
+
+func languagePair(tagOf func(string) (string, error), src, tgt string) (string, string, error) {
+	for _, side := range []struct {
+		field string
+		tag   *string
+	}{{keySrcLang, &src}, {keyTgtLang, &tgt}} {
+		if *side.tag == "" {
+			continue
+		}
+		tag, err := tagOf(*side.tag)
+		if err != nil {
+			return "", "", &FieldError{side.field, *side.tag, lang.Form}
+		}
+		*side.tag = tag
+	}
+	return src, tgt, nil
 }

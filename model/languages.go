@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tfm/lang"
 )
 
 // Languages lists the languages that a side of a model can be: code=id with spaces between them,
@@ -150,16 +152,72 @@ func (c Config) TargetBegin(tgt []int32) (begin []int32) {
 	return begin
 }
 
-// CutLanguage splits a text that begins with >>code<<, as those of OPUS-MT do, into the code and
-// the rest without the spaces before it.
-func CutLanguage(text string) (code, rest string, found bool) {
-	after, found := strings.CutPrefix(text, ">>")
-	if !found {
-		return "", text, false
+// Find returns the language that code names: the model's own spelling, also as >>code<<, a tag of
+// BCP 47, or a code of ISO 639-1 or 639-3. A code without a script or a region prefers a language
+// without one, then one in the usual script. The error of a code that is "", or that names none or
+// several, is a *FieldError for field that lists the languages.
+func (l Languages) Find(field, code string) (Language, error) {
+	if code == "" {
+		return Language{}, &FieldError{field, missing{}, l.Expected("")}
 	}
-	code, rest, found = strings.Cut(after, "<<")
-	if !found || code == "" || len(code) > maxCode || strings.ContainsAny(code, " <>") {
-		return "", text, false
+	given := code
+	if inner, ok := strings.CutPrefix(code, ">>"); ok {
+		code = strings.TrimSuffix(inner, "<<")
 	}
-	return code, strings.TrimLeft(rest, " "), true
+	list := l.List()
+	for _, x := range list {
+		if x.Code == code {
+			return x, nil
+		}
+	}
+	codes := make([]string, len(list))
+	for i, x := range list {
+		codes[i] = x.Code
+	}
+	var found []Language
+	for _, i := range lang.Best(code, codes) {
+		found = append(found, list[i])
+	}
+	switch len(found) {
+	case 0:
+		return Language{}, &FieldError{field, given, l.Expected(code)}
+	case 1:
+		return found[0], nil
+	}
+	return Language{}, &FieldError{field, given, "one of " + listCodes(found) + ", because it can be each"}
+}
+
+// missing is the Found of an error.
+type missing struct{}
+
+func (missing) String() string { return "missing" }
+
+// Codes returns the codes of the languages with spaces between them.
+func (l Languages) Codes() string { return listCodes(l.List()) }
+
+// Expected returns what an error for a code, "" for none, says that it expected: all languages, or
+// of many those whose codes begin alike.
+func (l Languages) Expected(code string) string {
+	const maxListed, maxExamples = 24, 8
+	list := l.List()
+	if len(list) <= maxListed {
+		return "one of the languages " + listCodes(list)
+	}
+	n := len(list)
+	isFar := func(x Language) bool { return !strings.HasPrefix(x.Code, code[:min(len(code), 2)]) }
+	if near := slices.DeleteFunc(slices.Clone(list), isFar); len(near) > 0 {
+		list = near
+	}
+	return fmt.Sprintf("one of the %d languages that 'tfm info' lists, such as %s", n, listCodes(list[:min(len(list), maxExamples)]))
+}
+
+func listCodes(list []Language) string {
+	var b strings.Builder
+	for i, l := range list {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(l.Code)
+	}
+	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"tfm/lang"
 	"tfm/model"
 	"tfm/text"
 	"tfm/text/detect"
@@ -196,7 +197,7 @@ type name struct{ tag, code string }
 // namesOf returns the languages of a side of a model: those of its list, or the only one.
 func namesOf(l model.Languages, only string) (names []name, err error) {
 	for _, language := range l.List() {
-		names = append(names, name{model.LanguageTag(language.Code), language.Code})
+		names = append(names, name{lang.Of(language.Code), language.Code})
 	}
 	if len(names) == 0 && only == "" {
 		return nil, errors.New("the file does not name its languages; 'tfm train' and 'tfm import' record them with -src-lang and -tgt-lang")
@@ -288,7 +289,7 @@ func find(list []string, code string) (tag string, ok bool) {
 		code = strings.ToLower(alias)
 	}
 	for _, tag := range list {
-		if strings.ToLower(tag) == code || model.SameLanguage(code, tag) {
+		if strings.ToLower(tag) == code || lang.Is(code, tag) {
 			return tag, true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tfm/lang"
 	"tfm/text/markup"
 )
 
@@ -163,7 +164,7 @@ func languagesDeepL(c *call) (any, error) {
 	}
 	list := []language{}
 	for _, tag := range tags {
-		list = append(list, language{strings.ToUpper(tag), languageName(tag), false})
+		list = append(list, language{strings.ToUpper(tag), lang.Name(tag), false})
 	}
 	return list, nil
 }

@@ -20,7 +20,7 @@
 // queries), call.go (a request), libretranslate.go, deepl.go, v1.go (the interfaces), files.go
 // (documents), detect.go (languages of texts), work.go
 // (translations), schedule.go (whose text is next), catalog.go (models and pairs of languages),
-// glossaries.go (glossaries by name), names.go (of languages), respond.go (answers and errors),
+// glossaries.go (glossaries by name), respond.go (answers and errors),
 // metrics.go (for Prometheus), spec.go (OpenAPI), page.go (the page in a browser).
 //
 // # Terms

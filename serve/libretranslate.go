@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tfm/lang"
 	"tfm/text/document"
 	"tfm/text/markup"
 )
@@ -184,7 +185,7 @@ func (c *call) setSteps(j *job, source, target string) (p pair, err error) {
 		return p, nil
 	}
 	if j.steps = c.catalog.steps(p); j.steps == nil {
-		return p, badRequest(fmt.Sprintf("%s (%s) is not available as a target language from %s (%s)", languageName(to), publicCode(to), languageName(from), publicCode(from)))
+		return p, badRequest(fmt.Sprintf("%s (%s) is not available as a target language from %s (%s)", lang.Name(to), publicCode(to), lang.Name(from), publicCode(from)))
 	}
 	return p, nil
 }
@@ -202,7 +203,7 @@ func languages(c *call) (any, error) {
 		for _, t := range c.catalog.targets[tag] {
 			targets = append(targets, publicCode(t))
 		}
-		list = append(list, language{publicCode(tag), languageName(tag), targets})
+		list = append(list, language{publicCode(tag), lang.Name(tag), targets})
 	}
 	return list, nil
 }
@@ -212,7 +213,7 @@ func settings(c *call) (any, error) {
 	source := c.catalog.sources[0]
 	target := c.catalog.targets[source][0]
 	side := func(tag string) map[string]string {
-		return map[string]string{"code": publicCode(tag), "name": languageName(tag)}
+		return map[string]string{"code": publicCode(tag), "name": lang.Name(tag)}
 	}
 	return map[string]any{
 		"charLimit":            c.options.MaxCharacters,

@@ -3,6 +3,7 @@ package translate
 import (
 	"cmp"
 
+	"tfm/lang"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/text"
@@ -58,7 +59,7 @@ func (t *Translator) textCode(s string) (code string, offset int) {
 	if t.config.TgtLanguages == "" {
 		return "", 0
 	}
-	code, rest, found := model.CutLanguage(s)
+	code, rest, found := lang.CutCode(s)
 	if !found {
 		return "", 0
 	}
@@ -98,10 +99,10 @@ func (t *Translator) affixes(known affixesByCodes, from, to string) (a affixes, 
 func (t *Translator) Tags(from, to string) (src, tgt string) {
 	src, tgt = t.srcLang, t.tgtLang
 	if l, err := chooseLanguage("from", t.config.SrcLanguages, cmp.Or(from, t.from), src); err == nil && l.Code != "" {
-		src = model.LanguageTag(l.Code)
+		src = lang.Of(l.Code)
 	}
 	if l, err := chooseLanguage("to", t.config.TgtLanguages, cmp.Or(to, t.to), tgt); err == nil && l.Code != "" {
-		tgt = model.LanguageTag(l.Code)
+		tgt = lang.Of(l.Code)
 	}
 	return src, tgt
 }
@@ -119,7 +120,7 @@ func (t *Translator) chooseLanguages(from, to string) (src, tgt model.Language, 
 // that of the model file; either may be "".
 func chooseLanguage(field string, l model.Languages, want, known string) (model.Language, error) {
 	if l == "" {
-		if want == "" || known != "" && model.SameLanguage(want, known) {
+		if want == "" || known != "" && lang.Is(want, known) {
 			return model.Language{}, nil
 		}
 		expected := cmp.Or(known, "no language") + ", because the model has one " + map[string]string{"from": "source", "to": "target"}[field] + " language"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tfm/model"
+	"tfm/lang"
 	"tfm/text"
 	"tfm/text/markup"
 	"tfm/text/split"
@@ -200,7 +200,7 @@ func (t *Translator) doMarkup(ctx context.Context, r Request) ([]Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	language := cmp.Or(model.LanguageTag(r.To), model.LanguageTag(t.to), t.tgtLang)
+	language := cmp.Or(lang.Of(r.To), lang.Of(t.to), t.tgtLang)
 	for i, d := range documents {
 		if d == nil {
 			continue

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"tfm/lang"
 	"tfm/model"
 	"tfm/text"
 	"tfm/text/detect"
@@ -59,7 +60,7 @@ func (t *Translator) ReadMemory(path, from, to string, anyRegion bool) (*Memory,
 			return nil, err
 		}
 		of := t.config.Affixes(src, tgt)
-		files.SrcLang, files.TgtLang, pair = cmp.Or(model.ScriptTag(src.Code), t.srcLang), cmp.Or(model.ScriptTag(tgt.Code), t.tgtLang), &of
+		files.SrcLang, files.TgtLang, pair = cmp.Or(lang.Parse(src.Code).WithScript(), t.srcLang), cmp.Or(lang.Parse(tgt.Code).WithScript(), t.tgtLang), &of
 	}
 	var sources, targets []string // the first ones
 	read := func() (*Memory, error) {

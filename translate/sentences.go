@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tfm/model"
+	"tfm/lang"
 	"tfm/text"
 	"tfm/text/split"
 )
@@ -260,7 +260,7 @@ func (r Result) Alternative(k int) Result {
 // splitOptions returns r.Split with the language of r.
 func (t *Translator) splitOptions(r *Request) split.Options {
 	o := *r.Split
-	o.Language = cmp.Or(o.Language, model.LanguageTag(r.From), model.LanguageTag(t.from), t.srcLang)
+	o.Language = cmp.Or(o.Language, lang.Of(r.From), lang.Of(t.from), t.srcLang)
 	return o
 }
 

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 
+	"tfm/lang"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/text"
@@ -200,7 +201,7 @@ func (l *shortlistLearner) eachBatch(f func([]align.Pair)) error {
 		l.pool.Do(len(texts), 16, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				p := &encoded[i]
-				_, source, _ := model.CutLanguage(texts[i].Source)
+				_, source, _ := lang.CutCode(texts[i].Source)
 				p.Source = l.tokenizers.Source.Encode(p.Source[:0], source)
 				p.Target = l.tokenizers.Target.Encode(p.Target[:0], texts[i].Target)
 			}

@@ -14,6 +14,7 @@ import (
 	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
+	"tfm/lang"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/text"
@@ -114,13 +115,13 @@ func (c *pairScorer) checkLanguages(t *translate.Translator, pairs iter.Seq2[pai
 		}
 		x, errX := l.Find("", found)
 		y, errY := l.Find("", want)
-		same := errX == nil && errY == nil && x.Code == y.Code || l == "" && model.SameLanguage(found, want)
+		same := errX == nil && errY == nil && x.Code == y.Code || l == "" && lang.Is(found, want)
 		return found != "" && !same
 	}
 	return func(yield func(pairLine, error) bool) {
 		for p, err := range pairs {
 			from, to := filter.LineLanguages(p.Text)
-			code, _, _ := model.CutLanguage(p.pair.Source)
+			code, _, _ := lang.CutCode(p.pair.Source)
 			if p.err == nil && (differs(t.Config().SrcLanguages, from, cmp.Or(c.model.From, srcLang)) || differs(t.Config().TgtLanguages, to, cmp.Or(code, c.model.To, tgtLang))) {
 				p.err = fmt.Errorf("found from %.20q and to %.20q, expected those of -from and -to: score the pairs of each direction by themselves", from, to)
 			}

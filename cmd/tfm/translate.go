@@ -20,7 +20,7 @@ import (
 	"tfm/cmd/tfm/internal/shard"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/translator"
-	"tfm/model"
+	"tfm/lang"
 	"tfm/model/decode"
 	"tfm/text"
 	"tfm/text/markup"
@@ -291,7 +291,7 @@ func (c *translation) translateDocuments(ctx context.Context, args []string, for
 		return err
 	}
 	from, to := t.Languages()
-	job.From, job.To = cmp.Or(from, model.LanguageTag(c.model.From)), cmp.Or(to, model.LanguageTag(c.model.To))
+	job.From, job.To = cmp.Or(from, lang.Of(c.model.From)), cmp.Or(to, lang.Of(c.model.To))
 	o.From, o.To, o.Split, o.KeepOf = c.model.From, c.model.To, new(split.Options), func(_ int, s string) []text.Range { return markup.Protected(s) }
 	job.Translate = func(texts []markup.Text) ([]markup.Text, error) { return t.Marked(ctx, o.Request, texts) }
 	err = translator.LanguageError(job.Run())

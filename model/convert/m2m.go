@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tfm/lang"
 	"tfm/model"
 	"tfm/text/sentencepiece"
 )
@@ -295,7 +296,7 @@ func (r *m2mReader) read(v *vocabulary) (model.File, error) {
 		if *r.forced >= 0 && int(*r.forced) < len(v.tokens) {
 			code = m2mCode(v.tokens[*r.forced])
 		}
-		if f.TgtLang = model.LanguageTag(code); f.TgtLang == "" {
+		if f.TgtLang = lang.Of(code); f.TgtLang == "" {
 			return model.File{}, fmt.Errorf("%s: found forced_bos_token_id %d, expected the token of a language", r.name(hfGenerationFile), *r.forced)
 		}
 	}

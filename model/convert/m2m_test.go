@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tfm/lang"
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
@@ -200,7 +201,7 @@ func TestM2MSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := f.Model.Config; c.Source != model.FromLast || f.TgtLang != model.LanguageTag(cases[0].To) || f.SrcLang != "" {
+	if c := f.Model.Config; c.Source != model.FromLast || f.TgtLang != lang.Of(cases[0].To) || f.SrcLang != "" {
 		t.Errorf("source %s, languages %q to %q", c.Source, f.SrcLang, f.TgtLang)
 	}
 }

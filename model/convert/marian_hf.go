@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"tfm/lang"
 	"tfm/layer"
 	"tfm/model"
 	"tfm/text"
@@ -160,7 +161,7 @@ func (r *hfReader) read() (model.File, error) {
 
 // knownLanguage returns the tag of a language, or "" for other names.
 func knownLanguage(name string) string {
-	tag, err := model.CanonicalLanguage(name)
+	tag, err := lang.Canonical(name)
 	if err != nil {
 		return ""
 	}

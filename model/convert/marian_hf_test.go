@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tfm/lang"
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
@@ -82,7 +83,7 @@ var hfFolders = []string{"marian-shared", "marian-codes", "marian-separate", "ma
 // sourceOf returns the source of a text, which may begin with the code of a language.
 func sourceOf(f model.File, source text.Tokenizer, s string) []int32 {
 	var ids []int32
-	if code, rest, found := model.CutLanguage(s); found {
+	if code, rest, found := lang.CutCode(s); found {
 		l, err := f.Model.Config.TgtLanguages.Find("to", code)
 		if err == nil {
 			ids, s = append(ids, l.IDs...), rest

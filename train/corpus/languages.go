@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tfm/lang"
 	"tfm/model"
 	"tfm/text"
 	"tfm/text/vocab"
@@ -47,7 +48,7 @@ func (a affixes) cut(source string) (code, rest string) {
 	if !a.tagged {
 		return "", source
 	}
-	code, rest, _ = model.CutLanguage(source)
+	code, rest, _ = lang.CutCode(source)
 	return code, rest
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tfm/model"
+	"tfm/lang"
 	"tfm/text"
 	"tfm/text/augment"
 )
@@ -46,7 +46,7 @@ func (m Mix) Text(name string) *Text { return newText(name, m.Stages, m.Sources.
 // Untagged returns the names of the sources without the tag of a language, as Options.Tagged says.
 func (m Mix) Untagged() (names []string) {
 	for _, s := range m.Sources {
-		if _, rest, found := model.CutLanguage(s.Tag); !found || rest != "" {
+		if _, rest, found := lang.CutCode(s.Tag); !found || rest != "" {
 			names = append(names, s.Name)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tfm/internal/yaml"
+	"tfm/lang"
 	"tfm/model"
 	"tfm/text"
 	"tfm/text/augment"
@@ -155,7 +156,7 @@ func (m *mixFile) readSource(e yaml.Entry) error {
 	if s.SrcLang, s.TgtLang, err = model.NamedLanguages(s.SrcLang, s.TgtLang); err != nil {
 		return e.Value.Errorf(m.name, "%s", strings.Replace(err.Error(), "_lang", "-lang", 1))
 	}
-	if code, _, ok := model.CutLanguage(s.Tag); ok && model.DifferentLanguages(code, s.TgtLang) {
+	if code, _, ok := lang.CutCode(s.Tag); ok && lang.Differ(code, s.TgtLang) {
 		return e.Value.Errorf(m.name, "found tag %s and tgt-lang %s of the dataset %s, expected one language", s.Tag, s.TgtLang, s.Name)
 	}
 	s.Files.SrcLang, s.Files.TgtLang = s.SrcLang, s.TgtLang

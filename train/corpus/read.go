@@ -26,7 +26,7 @@ type Options struct {
 	SrcLang, TgtLang string
 
 	// Tagged says that every source begins with >>id<<, the language of its target, see
-	// model.CutLanguage. Without tokens of languages in Model each is split into pieces.
+	// lang.CutCode. Without tokens of languages in Model each is split into pieces.
 	Tagged bool
 
 	Tokenizers *vocab.Tokenizers // nil learns them from Train

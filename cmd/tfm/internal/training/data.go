@@ -6,7 +6,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/internal/format"
-	"tfm/model"
+	"tfm/lang"
 	"tfm/text"
 	"tfm/text/detect"
 	"tfm/text/script"
@@ -106,10 +106,10 @@ func (d *data) mixLanguages() {
 	}
 	for _, s := range mix.Sources {
 		switch {
-		case model.DifferentLanguages(s.SrcLang, d.srcLang):
+		case lang.Differ(s.SrcLang, d.srcLang):
 			d.warn("the dataset %s has sources in %s, and the model in %s: check src-lang", s.Name, s.SrcLang, d.srcLang)
 			return
-		case !d.Tagged && model.DifferentLanguages(s.TgtLang, d.tgtLang):
+		case !d.Tagged && lang.Differ(s.TgtLang, d.tgtLang):
 			d.warn("the dataset %s has targets in %s, and the model in %s: check tgt-lang", s.Name, s.TgtLang, d.tgtLang)
 			return
 		}

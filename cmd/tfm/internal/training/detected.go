@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tfm/lang"
 	"tfm/model"
 	"tfm/text"
 	"tfm/text/detect"
@@ -15,7 +16,7 @@ func (d *data) detect() {
 	sources, targets := d.Unnamed()
 	source := func(p text.Pair) string { return p.Source }
 	if d.Tagged {
-		source = func(p text.Pair) string { _, rest, _ := model.CutLanguage(p.Source); return rest }
+		source = func(p text.Pair) string { _, rest, _ := lang.CutCode(p.Source); return rest }
 	}
 	d.sources, d.targets = sideOf(sources, source), sideOf(targets, func(p text.Pair) string { return p.Target })
 }

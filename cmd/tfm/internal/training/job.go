@@ -10,6 +10,7 @@ import (
 
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
+	"tfm/lang"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/text"
@@ -260,7 +261,7 @@ func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 	j.renumberSuppressed(tgt)
 	j.Progress.Field("initial weights", "%s", from.Path)
 	for _, side := range [][4]string{{"from", from.SrcLang, j.SrcLang, "src"}, {"to", from.TgtLang, j.TgtLang, "tgt"}} {
-		if !j.Config.HasLanguages() && model.DifferentLanguages(side[1], side[2]) {
+		if !j.Config.HasLanguages() && lang.Differ(side[1], side[2]) {
 			j.print(message{text: fmt.Sprintf("%s translates %s %s, and the pairs %s %s: check -%s-lang", from.Path, side[0], side[1], side[0], side[2], side[3])})
 		}
 	}

@@ -1,9 +1,9 @@
-package serve
+package lang
 
 import "strings"
 
-// languageName returns the English name of a language, or its tag.
-func languageName(tag string) string {
+// Name returns the English name of the language of a tag, or the tag.
+func Name(tag string) string {
 	if name, ok := names[tag]; ok {
 		return name
 	}
