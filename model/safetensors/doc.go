@@ -47,7 +47,7 @@
 //
 //	file.go      File: an open file, mapped
 //	stream.go    Stream: a file that is read once, without mapping it
-//	header.go    the header and its checks; json.go the parser of its JSON
+//	header.go    the header and its checks; json.go the values of its JSON
 //	tensor.go    Tensor, its sizes, and its elements as float32
 //	checksum.go  the checksum
 //	write.go     writing a safetensors file

@@ -97,49 +97,52 @@ func parseHeader(jsonText []byte, dataLen int) (*header, error) {
 	if len(jsonText) == 0 || jsonText[0] != '{' {
 		return nil, fmt.Errorf("header starts with %.1q, expected \"{\": not a safetensors file", jsonText)
 	}
+	if halfSurrogatePair(jsonText) {
+		return nil, errors.New("found half of a surrogate pair in the header, expected valid Unicode")
+	}
 	h := &header{index: map[string]int{}}
-	p := &parser{text: jsonText}
-	err := p.object("the object", func(name string) error {
+	d := newDecoder(jsonText)
+	err := d.object("the object", func(name string) error {
 		if name == metadataKey {
-			return h.parseMetadata(p)
+			return h.parseMetadata(d)
 		}
-		return h.parseEntry(p, name)
+		return h.parseEntry(d, name)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if rest := bytes.TrimLeft(jsonText[p.pos:], " "); len(rest) > 0 {
+	if rest := bytes.TrimLeft(jsonText[d.json.InputOffset():], " "); len(rest) > 0 {
 		return nil, fmt.Errorf("found %.20q after the header's JSON object, expected only spaces", rest)
 	}
 	return h, h.checkLayout(dataLen)
 }
 
-func (h *header) parseMetadata(p *parser) error {
+func (h *header) parseMetadata(d *decoder) error {
 	if h.metadata != nil {
 		return fmt.Errorf("found key %q twice", metadataKey)
 	}
 	h.metadata = map[string]string{}
-	return p.object(metadataKey, func(key string) error {
+	return d.object(metadataKey, func(key string) error {
 		if _, ok := h.metadata[key]; ok {
 			return fmt.Errorf("found key %.80q twice in %s", key, metadataKey)
 		}
-		value, err := p.str("its value")
+		value, err := d.str("its value")
 		if err != nil {
 			return fmt.Errorf("%s key %.80q: %w", metadataKey, key, err)
 		}
 		h.metadata[key] = value
 		if key == checksumKey {
-			h.checksumEnd = p.pos
+			h.checksumEnd = int(d.json.InputOffset())
 		}
 		return nil
 	})
 }
 
-func (h *header) parseEntry(p *parser, name string) error {
+func (h *header) parseEntry(d *decoder, name string) error {
 	if _, ok := h.index[name]; ok {
 		return fmt.Errorf("found key %.80q twice", name)
 	}
-	e, err := parseDescription(p)
+	e, err := parseDescription(d)
 	if err != nil {
 		return fmt.Errorf("tensor %.80q: %w", name, err)
 	}
@@ -150,21 +153,21 @@ func (h *header) parseEntry(p *parser, name string) error {
 }
 
 // parseDescription reads the JSON object of a tensor.
-func parseDescription(p *parser) (e entry, err error) {
+func parseDescription(d *decoder) (e entry, err error) {
 	var seen []string
 	var span []int
-	err = p.object("its description", func(key string) (err error) {
+	err = d.object("its description", func(key string) (err error) {
 		if slices.Contains(seen, key) {
 			return fmt.Errorf("found key %q twice", key)
 		}
 		seen = append(seen, key)
 		switch key {
 		case "dtype":
-			e.tensor.DType, err = p.str(key)
+			e.tensor.DType, err = d.str(key)
 		case "shape":
-			e.tensor.Shape, err = p.ints(key)
+			e.tensor.Shape, err = d.ints(key)
 		case "data_offsets":
-			span, err = p.ints(key)
+			span, err = d.ints(key)
 		default:
 			return fmt.Errorf("found key %.80q, expected only %s", key, tensorFields)
 		}

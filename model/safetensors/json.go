@@ -2,190 +2,128 @@ package safetensors
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
+	"strings"
 )
 
-// parser reads the subset of JSON that headers need: objects, strings and arrays
-// of non-negative integers. Other values are errors, at their first byte. Unlike
-// encoding/json, parser returns an error for half of a surrogate pair, which that
-// package replaces, and allocates only its results.
-type parser struct {
-	text []byte // valid UTF-8
-	pos  int
+// decoder reads the values that headers consist of: objects, strings and arrays of
+// non-negative integers. Other values are errors.
+type decoder struct {
+	json *json.Decoder
+	// Destinations of str and ints, reused so that a header of many short values
+	// allocates little.
+	text       *string
+	textMemory string
+	raw        json.RawMessage
 }
 
-// peek skips white space and returns the byte after it, 0 at the end.
-func (p *parser) peek() byte {
-	for ; p.pos < len(p.text); p.pos++ {
-		switch c := p.text[p.pos]; c {
-		case ' ', '\t', '\n', '\r':
-		default:
-			return c
-		}
-	}
-	return 0
+func newDecoder(text []byte) *decoder {
+	d := &decoder{json: json.NewDecoder(bytes.NewReader(text))}
+	d.json.UseNumber()
+	return d
 }
 
 // errorf returns an error that names the position and the value being read.
-func (p *parser) errorf(what, format string, args ...any) error {
-	return fmt.Errorf("header byte %d, in %s: "+format, append([]any{p.pos, what}, args...)...)
+func (d *decoder) errorf(what, format string, args ...any) error {
+	return fmt.Errorf("header byte %d, in %s: "+format, append([]any{d.json.InputOffset(), what}, args...)...)
 }
 
-// unexpected returns the error of a wrong token at pos.
-func (p *parser) unexpected(what, expected string) error {
-	if p.pos == len(p.text) {
-		return p.errorf(what, "found the end, expected %s: truncated", expected)
+// fail returns the error of a value that encoding/json refuses.
+func (d *decoder) fail(what string, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("found the end: truncated")
 	}
-	return p.errorf(what, "found %q, expected %s", p.token(80), expected)
-}
-
-// token returns the text at pos up to the next delimiter, or the delimiter if it
-// is at pos. It returns at most limit bytes, none at the end.
-func (p *parser) token(limit int) []byte {
-	const delimiters = " \t\n\r,:[]{}\""
-	rest := p.text[p.pos:min(len(p.text), p.pos+limit)]
-	if n := bytes.IndexAny(rest, delimiters); n >= 0 {
-		return rest[:max(n, 1)]
-	}
-	return rest
-}
-
-func (p *parser) expect(c byte, what string) error {
-	if p.peek() != c {
-		return p.unexpected(what, strconv.Quote(string(c)))
-	}
-	p.pos++
-	return nil
-}
-
-// list reads a list between open and end, and calls item at each of its items.
-func (p *parser) list(what string, open, end byte, item func() error) error {
-	if err := p.expect(open, what); err != nil {
-		return err
-	}
-	if p.peek() == end {
-		p.pos++
-		return nil
-	}
-	for {
-		if err := item(); err != nil {
-			return err
-		}
-		if p.peek() == end {
-			p.pos++
-			return nil
-		}
-		if p.peek() != ',' {
-			return p.unexpected(what, fmt.Sprintf("%q or %q", ",", string(end)))
-		}
-		p.pos++
-	}
+	return d.errorf(what, "%w", err)
 }
 
 // object reads an object and calls value for each key, at its value. Keys may
 // repeat.
-func (p *parser) object(what string, value func(key string) error) error {
-	return p.list(what, '{', '}', func() error {
-		key, err := p.str("a key of " + what)
+func (d *decoder) object(what string, value func(key string) error) error {
+	open, err := d.json.Token()
+	if err != nil {
+		return d.fail(what, err)
+	}
+	if open != json.Delim('{') {
+		return d.errorf(what, "found %.80q, expected an object", fmt.Sprint(open))
+	}
+	for d.json.More() {
+		key, err := d.json.Token() // a string, or an error
 		if err != nil {
+			return d.fail("a key of "+what, err)
+		}
+		if err := value(key.(string)); err != nil {
 			return err
 		}
-		if err := p.expect(':', what); err != nil {
-			return err
-		}
-		return value(key)
-	})
-}
-
-// ints reads an array of non-negative integers.
-func (p *parser) ints(what string) ([]int, error) {
-	list := []int{}
-	err := p.list(what, '[', ']', func() error {
-		p.peek()
-		token := p.token(20) // the digits of a uint64
-		n, err := strconv.ParseUint(string(token), 10, 64)
-		if err != nil || n > math.MaxInt || token[0] == '0' && len(token) > 1 {
-			return p.unexpected(what, fmt.Sprintf("an integer from 0 to %d", math.MaxInt))
-		}
-		list = append(list, int(n))
-		p.pos += len(token)
-		return nil
-	})
-	return list, err
+	}
+	if _, err := d.json.Token(); err != nil { // the closing bracket
+		return d.fail(what, err)
+	}
+	return nil
 }
 
 // str reads a string.
-func (p *parser) str(what string) (string, error) {
-	if p.peek() != '"' {
-		return "", p.unexpected(what, "a string")
+func (d *decoder) str(what string) (string, error) {
+	d.text = &d.textMemory // null makes it nil
+	err := d.json.Decode(&d.text)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return "", d.errorf(what, "found a JSON %s, expected a string", wrong.Value)
+	} else if err != nil {
+		return "", d.fail(what, err)
 	}
-	start := p.pos
-	var unescaped []byte // the string so far, nil before the first escape
-	for p.pos++; p.pos < len(p.text); {
-		switch c := p.text[p.pos]; {
-		case c == '"':
-			p.pos++
-			if unescaped != nil {
-				return string(unescaped), nil
-			}
-			return string(p.text[start+1 : p.pos-1]), nil
-		case c == '\\':
-			if unescaped == nil {
-				unescaped = append([]byte{}, p.text[start+1:p.pos]...)
-			}
-			r, n, err := unescape(p.text[p.pos:])
-			if err != nil {
-				return "", p.errorf(what, "%w", err)
-			}
-			unescaped = utf8.AppendRune(unescaped, r)
-			p.pos += n
-		case c < ' ':
-			return "", p.errorf(what, "found %q, expected it to be escaped", c)
+	if d.text == nil {
+		return "", d.errorf(what, "found null, expected a string")
+	}
+	return d.textMemory, nil
+}
+
+// ints reads an array of non-negative integers.
+func (d *decoder) ints(what string) ([]int, error) {
+	if err := d.json.Decode(&d.raw); err != nil {
+		return nil, d.fail(what, err)
+	}
+	if d.raw[0] != '[' {
+		return nil, d.errorf(what, "found %.80q, expected an array of integers", d.raw)
+	}
+	list := []int{}
+	items := strings.TrimSpace(string(d.raw[1 : len(d.raw)-1]))
+	if items == "" {
+		return list, nil
+	}
+	for item := range strings.SplitSeq(items, ",") {
+		item = strings.TrimSpace(item)
+		n, err := strconv.ParseUint(item, 10, 64)
+		if err != nil || n > math.MaxInt {
+			return nil, d.errorf(what, "found %.80q, expected an integer from 0 to %d", item, math.MaxInt)
+		}
+		list = append(list, int(n))
+	}
+	return list, nil
+}
+
+// halfSurrogatePair reports whether a string of JSON has the escape of half of a
+// surrogate pair, which encoding/json would replace, so that two names could
+// become one.
+func halfSurrogatePair(text []byte) bool {
+	const high, low = "89ab", "cdef"
+	is := func(escape []byte, digits string) bool {
+		return len(escape) > 2 && escape[0] == 'u' && escape[1]|0x20 == 'd' && strings.IndexByte(digits, escape[2]|0x20) >= 0
+	}
+	for {
+		_, escape, found := bytes.Cut(text, []byte{'\\'})
+		switch {
+		case !found:
+			return false
+		case is(escape, high) && len(escape) > 6 && escape[5] == '\\' && is(escape[6:], low):
+			text = escape[6:]
+		case is(escape, high+low):
+			return true
 		default:
-			if unescaped != nil {
-				unescaped = append(unescaped, c)
-			}
-			p.pos++
+			text = escape[min(1, len(escape)):]
 		}
 	}
-	return "", p.unexpected(what, "its end quote")
-}
-
-var shortEscapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-var errSurrogate = errors.New("found half of a surrogate pair")
-
-// unescape decodes the escape that text begins with and returns its length.
-func unescape(text []byte) (r rune, n int, err error) {
-	if len(text) > 1 {
-		if r, ok := shortEscapes[text[1]]; ok {
-			return r, 2, nil
-		}
-	}
-	r, ok := hexEscape(text)
-	switch {
-	case !ok:
-		return 0, 0, fmt.Errorf("found %.6q, expected an escape of JSON", text)
-	case !utf16.IsSurrogate(r):
-		return r, 6, nil
-	}
-	low, ok := hexEscape(text[6:])
-	if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
-		return 0, 0, errSurrogate
-	}
-	return r, 12, nil
-}
-
-// hexEscape decodes \uXXXX at the start of text.
-func hexEscape(text []byte) (r rune, ok bool) {
-	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
-	return rune(n), err == nil
 }
