@@ -207,15 +207,16 @@ package mat
 // The files of the package.
 //
 // Products: matrix.go, gemm.go (the contract of the product), sgemm.go (that of the BLAS),
-// epilogue.go, packed.go, gather.go (some columns of weights), plan.go (every decision about a
-// product: its tasks and steps, and the limits), cache.go and cache_amd64.s (cache sizes, on which
-// plans depend), kernels.go (the table of kernels and their arguments; kernels_noamd64.go and
-// kernels_noarm64.go stand for those of other machines), steps.go (executes plans), pack.go (packs
-// and copies operands) and walk.go (prefetching). The kernels: asm_amd64.s (AVX2: strips and
-// packing), asm_arm64.s, gemm_avx512_amd64.s (strips), gemm_avx512_fewrows_amd64.s,
-// gemm_avx512_small_amd64.s, gemm_avx512_columns_amd64.s and gemm_avx2_columns_amd64.s (few rows
-// times contiguous columns), gemm_avx2_row_amd64.s (one row times long rows). The headers
-// tile512_amd64.h, tile256_amd64.h and tile_arm64.h hold the loops over the registers of a tile.
+// epilogue.go, packed.go, gather.go (some columns of weights), plan.go (the tasks and steps of a
+// product, and the limits), cache.go and cache_amd64.s (cache sizes, on which plans depend),
+// kernels.go (the table of kernels and their arguments), steps.go (executes plans), step_small.go,
+// step_columns.go, step_row.go and step_strips.go (each a family of kernels: its plan and its
+// loop), pack.go (packs and copies operands) and walk.go (prefetching). The kernels: asm_amd64.s
+// (AVX2: strips and packing), asm_arm64.s, gemm_avx512_amd64.s (strips),
+// gemm_avx512_fewrows_amd64.s, gemm_avx512_small_amd64.s, gemm_avx512_columns_amd64.s and
+// gemm_avx2_columns_amd64.s (few rows times contiguous columns), gemm_avx2_row_amd64.s (one row
+// times long rows). The headers tile512_amd64.h, tile256_amd64.h and tile_arm64.h hold the loops
+// over the registers of a tile.
 //
 // Int8: int8.go (weights and their layout), int8_weights.go (makes them), int8_quantize.go (rounds
 // rows), int8_gemm.go (the contract of the product), int8_block.go (blocks and tiles), int8_amd64.s
@@ -236,4 +237,5 @@ package mat
 //
 // The rest: pool.go, cpu.go (selects the kernels), peak.go (the peak rate), hugepages_linux.go
 // (memory in pages of 2 MB). Files named generic hold the portable code, those named asm declare
-// the assembly of all machines, those named noasm replace it in builds without assembly.
+// the assembly of all machines. noasm.go replaces it in builds without assembly, noamd64.go and
+// noarm64.go what only one architecture has.

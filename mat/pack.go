@@ -44,17 +44,17 @@ func (g *gemmKernel) packBlockB(to []float32, panel uintptr, b Matrix) {
 
 // packsPanels reports whether the next n columns of B are packed: in a step that packs B, and at an
 // edge that is narrower than a panel.
-func (p *blockLoop) packsPanels(n int) bool { return p.packB || n < p.panel.cols }
+func (p *blockLoop) packsPanels(n int) bool { return p.step.packB || n < p.panel.cols }
 
 // packs reports whether strip n packs B while it multiplies.
 func (p *blockLoop) packs(w *workspace, n int) bool {
-	return n == 0 && p.packed == nil && p.b.ColStride == 1 && p.kernel.canPackB && w.strip.m == p.kernel.rows
+	return n == 0 && p.product.packed == nil && p.product.b.ColStride == 1 && p.step.kernel.canPackB && w.strip.m == p.step.kernel.rows
 }
 
 // packStrip packs a strip of A, whose columns are contiguous, from row i on: s.m rows of depth s.k,
 // with row r of column l at l*s.m+r.
 func (p *blockLoop) packStrip(w *workspace, i, k0 int) {
-	s, a := &w.strip, &p.a
+	s, a := &w.strip, &p.product.a
 	copyPanel(&w.packedA[(i-p.i0)*s.k], uintptr(s.m)*size, &a.Data[i+k0*a.ColStride], uintptr(a.ColStride)*size, s.m, s.k)
 }
 

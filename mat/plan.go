@@ -107,27 +107,16 @@ type plan struct {
 	block    block
 }
 
-// block is the plan of a block of C [m × n] over all of k for one thread: its steps, in order.
+// block is the plan of a block of C [m × n] over all of k for one thread: in portable Go, as a
+// small product, or in at most one step of few rows, columns or row, and then steps in strips.
 type block struct {
-	m, n  int
-	count int
-	steps [4]step
-}
-
-// step is a part of a block that one kernel computes: columns [j0, j1), over k from k0 to k1.
-type step struct {
-	kernel         *gemmKernel // nil for portable Go
-	j0, j1, k0, k1 int
-	small          bool // a small product, without blocks of B
-
-	packB bool // copies or transposes B into panels, block by block; an edge of B is packed always
-	packA bool // makes the rows of a strip contiguous
-	copyA bool // copies rows of A into rows that share no sets of L1
-	fetch bool // prefetches a B that is not packed, besides what the kernel does in any case
-
-	// Blocks of B and of A.
-	cols, depth int // of B
-	rows        int // of A that are packed together; all rows if A is not packed
+	m, n     int
+	portable bool
+	small    smallStep
+	columns  columnsStep
+	row      rowStep
+	strips   [3]stripsStep
+	count    int // of strips
 }
 
 // planProduct sets p to the plan of a product with m, n > 0.
@@ -162,16 +151,7 @@ func planTasks(q *shape, lim *limits) grid {
 		g.rows = ceil(ceilDiv(q.m, rowBlocks), q.strips.rows)
 		return g
 	}
-	for g.count() < tasks {
-		switch {
-		case g.cols > q.strips.cols:
-			g.cols = ceil(ceilDiv(g.cols, 2), q.strips.cols)
-		case g.rows > 4*q.strips.rows:
-			g.rows = ceil(ceilDiv(g.rows, 2), q.strips.rows)
-		default:
-			return g
-		}
-	}
+	g.halve(tasks, q.strips.rows, q.strips.cols, 4*q.strips.rows, 0)
 	return g
 }
 
@@ -191,157 +171,27 @@ func planSmallTasks(q *shape, lim *limits) grid {
 // transposesB reports whether packing B transposes it.
 func (q *shape) transposesB() bool { return !q.packed && q.bCol != 1 && q.n > 1 }
 
-// packsB reports whether a block of m rows and n columns of C packs its part of B. The first full
-// strip packs rows of B as it multiplies, so packing pays earlier.
-func (q *shape) packsB(m, n int, lim *limits) bool {
-	rows, l2 := lim.maxUnpackedRows, lim.l2Floats
-	if q.strips.isa == avx2 {
-		l2 /= 2 // more strips than with AVX-512 read B
-	}
-	if q.strips.canPackB {
-		rows = min(rows, q.strips.rows-1)
-	}
-	return !q.packed && (q.bCol != 1 && n > 1 || m > rows && (m > 2*lim.maxUnpackedRows || n*q.k > l2))
-}
-
 // planBlock sets b to the plan of a block of C [m × n] over all of k for one thread.
 func planBlock(b *block, q *shape, lim *limits) {
-	b.m, b.n, b.count = q.m, q.n, 0
+	*b = block{m: q.m, n: q.n}
 	switch {
 	case q.kernel == generic || q.k == 0:
-		s := b.add()
-		s.j1, s.k1 = q.n, q.k
+		b.portable = true
 	case q.isSmall(lim):
-		q.smallStep(b.add())
+		b.small = q.smallStep()
 	default:
-		done := 0 // columns
-		if d := q.directStep(lim); d.kernel != nil {
-			done = d.j1
-			*b.add() = d
-			b.addStrips(q, 0, done, d.k1, lim)
-		}
-		b.addStrips(q, done, q.n, 0, lim)
-	}
-}
-
-// add adds an empty step.
-func (b *block) add() *step {
-	s := &b.steps[b.count]
-	b.count++
-	*s = step{}
-	return s
-}
-
-// isSmall reports whether the product is computed without blocks of B.
-func (q *shape) isSmall(lim *limits) bool {
-	transposed, maxB := q.transposesB(), lim.l2Floats/2
-	if transposed {
-		maxB = lim.l1Floats
-	}
-	if q.kernel == generic || q.k == 0 || q.m == 1 || saturatingProduct(q.m, q.n, q.k) > lim.maxSmallWork || q.n*q.k > maxB {
-		return false
-	}
-	small := kernelsOf[q.kernel].small
-	return small != nil && !q.epilogue || q.k <= kernelsOf[q.kernel].strips.depth && !(small != nil && transposed)
-}
-
-// smallStep sets s to the step of a small product: by the kernel for them, or in strips.
-func (q *shape) smallStep(s *step) {
-	s.kernel, s.j1, s.k1, s.small, s.cols, s.packB = kernelsOf[q.kernel].small, q.n, q.k, true, q.n, q.transposesB()
-	if s.kernel == nil || q.epilogue {
-		s.kernel = q.strips
-		s.packB = !q.packed && (q.bCol != 1 || q.n%q.strips.cols != 0)
-	}
-	if s.packB {
-		s.cols = packedCols
-	}
-}
-
-// directStep returns the step of a kernel for few rows that reads B where it is. For few rows of C
-// that is cheaper than packing. Its kernel is nil without such a step.
-func (q *shape) directStep(lim *limits) (s step) {
-	g, maxRows := kernelsOf[q.kernel].columns, lim.maxUnpackedRows
-	if q.bCol == 1 {
-		g, maxRows = kernelsOf[q.kernel].row, 1
-	}
-	if g == nil || q.packed || q.aCol != 1 || q.m > maxRows || q.n < g.cols || q.k < g.multiple {
-		return s
-	}
-	aliased := q.bCol%lim.aliasFloats == 0
-	if g.lanesA && aliased { // its 12 columns do not fit a set of L1
-		return s
-	}
-	s = step{kernel: g, j1: q.n / g.cols * g.cols, k1: q.k / g.multiple * g.multiple, packA: g.lanesA, fetch: q.bFloats > lim.l3Floats}
-	s.copyA = !g.lanesA && q.m > 1 && s.j1 >= lim.minPackedCols && q.aRow%lim.aliasFloats == 0
-	s.cols = max(48, lim.maxCallFloats/s.k1/48*48)
-	if g.readsB == rowsOfB {
-		s.cols = ceil(evenly(s.j1, lim.l1Floats), g.cols)
-		s.depth = ceil(1+lim.maxCallFloats/s.cols, g.multiple)
-	}
-	return s
-}
-
-// addStrips adds steps for columns [j0, j1) of the block, over k from k0 on, if there are any.
-func (b *block) addStrips(q *shape, j0, j1, k0 int, lim *limits) {
-	if j0 == j1 || k0 == q.k {
-		return
-	}
-	part := *q
-	part.n, part.k = j1-j0, q.k-k0
-	s := part.stripStep(lim)
-	s.j0, s.j1, s.k0, s.k1 = j0, j1, k0, q.k
-	few := kernelsOf[q.kernel].fewRows
-	if few != nil && q.strips.isa != avx2 && q.m <= few.rows && part.n >= few.cols && !s.packB {
-		first := s
-		first.kernel, first.j1 = few, j0+part.n/few.cols*few.cols
-		first.cols = ceil(s.cols, few.cols)
-		*b.add() = first
-		if s.j0 = first.j1; s.j0 == j1 {
-			return
-		}
-	}
-	*b.add() = s
-}
-
-// stripStep returns the blocks of a step in strips for C [m × n] over depth k.
-func (q *shape) stripStep(lim *limits) (s step) {
-	s.kernel = q.strips
-	inL2 := q.kernel == avx512 && saturatingProduct(q.n, q.k, 1) <= 2*lim.l2Floats
-	s.packA = q.aCol != 1 && q.aRow == 1 && q.n > lim.minPackedCols && !inL2
-	s.rows = q.m
-	if s.packA {
-		s.rows = evenly(q.m, lim.maxPackedRows)
-	}
-	s.packB = q.packsB(s.rows, q.n, lim)
-
-	cols, depth, maxBlock := q.n, s.kernel.depth, lim.l2Floats/2
-	switch {
-	case !q.packed && !s.packB:
-		if q.k*q.n <= lim.l2Floats {
-			break
-		}
-		if s.fetch = q.kernel == avx512 && s.rows > kernelsOf[q.kernel].fewRows.rows; s.fetch {
-			cols = s.kernel.cols
+		var cols, depth int // computed by a step for few rows
+		if q.bCol == 1 {
+			b.row = q.rowStep(lim)
+			cols, depth = b.row.cols, b.row.k
 		} else {
-			cols, depth = max(1, min(lim.l2Floats/4/s.rows, lim.l1Floats)), lim.streamDepth
+			b.columns = q.columnsStep(lim)
+			cols, depth = b.columns.cols, b.columns.k
 		}
-	case (s.packB || fewStrips(s.rows, s.kernel.rows)) && s.rows*q.k <= maxBlock && !s.packA:
-		cols = lim.narrowCols
-	default:
-		cols = max(1, maxBlock/evenly(q.k, depth))
+		b.addStrips(q, 0, cols, depth, lim)
+		b.addStrips(q, cols, q.n, 0, lim)
 	}
-	s.cols, s.depth = ceil(evenly(q.n, cols), s.kernel.cols), evenly(q.k, depth)
-
-	s.copyA = q.aCol == 1 && q.n >= lim.minPackedCols && q.aRow%lim.aliasFloats == 0
-	if s.copyA && s.cols < q.n {
-		s.rows = evenly(q.m, lim.maxPackedRows)
-	}
-	return s
 }
-
-// fewStrips reports whether rows of C are several strips, but so few that each must prefetch more
-// of the next block of a packed B than a line for 4 of k.
-func fewStrips(rows, stripRows int) bool { return rows > stripRows && rows < 8*stripRows }
 
 // planBF16 returns the blocks of a product with AMX: all threads convert and pack rows × depth of A
 // and depth × cols of B, then multiply them.
@@ -355,18 +205,8 @@ func planBF16(m, n, k, threads int, lim *limits) (rows, cols, depth int) {
 // planTasksBF16 divides such a block of C [m × n] into tasks.
 func planTasksBF16(m, n, depth, threads int, lim *limits) grid {
 	g := grid{m, n, ceil(m, stripBF16), ceil(n, stripBF16)}
-	if threads == 1 {
-		return g
-	}
-	for want := min(4*threads, saturatingProduct(m, n, depth)/(4*lim.minTaskWork)); g.count() < want; {
-		switch {
-		case g.rows > stripBF16 && g.rows >= g.cols/4:
-			g.rows = ceil(g.rows/2, stripBF16)
-		case g.cols > stripBF16:
-			g.cols = ceil(g.cols/2, stripBF16)
-		default:
-			return g
-		}
+	if threads > 1 {
+		g.halve(min(4*threads, saturatingProduct(m, n, depth)/(4*lim.minTaskWork)), stripBF16, stripBF16, stripBF16, 4)
 	}
 	return g
 }
@@ -386,19 +226,8 @@ func planPairs(m, n, k int, lim *limits) (p pairPlan) {
 // planPairTasks divides a product in pairs among threads.
 func planPairTasks(m, n, k, threads int, lim *limits) grid {
 	g := grid{m, n, ceil(m, stripBF16), ceil(n, stripBF16)}
-	if threads == 1 {
-		return g
-	}
-	work := saturatingProduct(m, n, k)
-	for want := min(2*threads, work/(4*lim.minTaskWork)); g.count() < want; {
-		switch {
-		case g.rows > stripBF16 && g.rows > g.cols:
-			g.rows = ceil(g.rows/2, stripBF16)
-		case g.cols > stripBF16:
-			g.cols = ceil(g.cols/2, stripBF16)
-		default:
-			return g
-		}
+	if threads > 1 {
+		g.halve(min(2*threads, saturatingProduct(m, n, k)/(4*lim.minTaskWork)), stripBF16, stripBF16, stripBF16, 1)
 	}
 	return g
 }
@@ -422,6 +251,23 @@ func planInt8(m, n, k, tileRows, threads int, lim *limits) grid {
 type grid struct{ m, n, rows, cols int }
 
 func (g *grid) count() int { return ceilDiv(g.m, g.rows) * ceilDiv(g.n, g.cols) }
+
+// halve halves the rows or the columns of the blocks, in units of rows and cols, until there are
+// want blocks or they have minRows rows and one unit of columns. It halves the rows of a block with
+// more than 1/ratio as many rows as columns; with ratio 0 only if it cannot halve the columns.
+func (g *grid) halve(want, rows, cols, minRows, ratio int) {
+	for g.count() < want {
+		byRows, byCols := g.rows > minRows, g.cols > cols
+		switch {
+		case byRows && (!byCols || ratio*g.rows > g.cols):
+			g.rows = ceil(ceilDiv(g.rows, 2), rows)
+		case byCols:
+			g.cols = ceil(ceilDiv(g.cols, 2), cols)
+		default:
+			return
+		}
+	}
+}
 
 // bounds returns the rows [i0, i1) and columns [j0, j1) of a task.
 func (g *grid) bounds(task int) (i0, i1, j0, j1 int) {

@@ -27,11 +27,22 @@ func (s planShape) shape() *shape {
 	return q
 }
 
-// blockOf returns the plan of a block of C [m × n] with the given steps.
-func blockOf(m, n int, steps ...step) block {
+// blockOf returns the plan of a block of C [m × n] with the given steps; nil is portable Go.
+func blockOf(m, n int, steps ...any) block {
 	b := block{m: m, n: n}
 	for _, s := range steps {
-		*b.add() = s
+		switch s := s.(type) {
+		case smallStep:
+			b.small = s
+		case columnsStep:
+			b.columns = s
+		case rowStep:
+			b.row = s
+		case stripsStep:
+			b.add(s)
+		default:
+			b.portable = true
+		}
 	}
 	return b
 }
@@ -44,62 +55,62 @@ func TestPlans(t *testing.T) {
 		want plan
 	}{
 		"portable code has tasks only": {planShape{generic, 200, 64, 64, false, true, 2, false},
-			plan{tasks: grid{200, 64, 200, 32}, block: blockOf(200, 32, step{j1: 32, k1: 64})}},
+			plan{tasks: grid{200, 64, 200, 32}, block: blockOf(200, 32, nil)}},
 		"B in L2 is packed by each of four tasks": {planShape{avx512, 1024, 512, 512, false, false, 2, false},
 			plan{tasks: grid{1024, 512, 264, 512},
-				block: blockOf(264, 512, step{kernel: &stripsAVX512, j1: 512, k1: 512, packB: true, cols: 256, depth: 512, rows: 264})}},
+				block: blockOf(264, 512, stripsStep{kernel: &stripsAVX512, j1: 512, k1: 512, packB: true, cols: 256, depth: 512, rows: 264})}},
 		"one thread, rows of A far apart are copied": {planShape{avx512, 1024, 1024, 1024, false, false, 1, false},
 			plan{tasks: grid{1024, 1024, 1024, 1024},
-				block: blockOf(1024, 1024, step{kernel: &stripsAVX512, j1: 1024, k1: 1024, packB: true, copyA: true, cols: 128, depth: 1024, rows: 1024})}},
+				block: blockOf(1024, 1024, stripsStep{kernel: &stripsAVX512, j1: 1024, k1: 1024, packB: true, copyA: true, cols: 128, depth: 1024, rows: 1024})}},
 		"columns of A are packed": {planShape{avx512, 512, 2048, 3000, true, false, 1, false},
 			plan{tasks: grid{512, 2048, 512, 2048},
-				block: blockOf(512, 2048, step{kernel: &stripsAVX512, j1: 2048, k1: 3000, packB: true, packA: true, cols: 128, depth: 1000, rows: 512})}},
+				block: blockOf(512, 2048, stripsStep{kernel: &stripsAVX512, j1: 2048, k1: 3000, packB: true, packA: true, cols: 128, depth: 1000, rows: 512})}},
 		"many columns of A, packed in several blocks": {planShape{avx2, 2500, 96, 64, true, false, 1, false},
 			plan{tasks: grid{2500, 96, 2500, 96},
-				block: blockOf(2500, 96, step{kernel: &stripsAVX2, j1: 96, k1: 64, packB: true, packA: true, cols: 96, depth: 64, rows: 834})}},
+				block: blockOf(2500, 96, stripsStep{kernel: &stripsAVX2, j1: 96, k1: 64, packB: true, packA: true, cols: 96, depth: 64, rows: 834})}},
 		"columns of A are not packed for AVX-512": {planShape{avx512, 2500, 96, 64, true, false, 1, false},
 			plan{tasks: grid{2500, 96, 2500, 96},
-				block: blockOf(2500, 96, step{kernel: &stripsAVX512, j1: 96, k1: 64, packB: true, cols: 96, depth: 64, rows: 2500})}},
+				block: blockOf(2500, 96, stripsStep{kernel: &stripsAVX512, j1: 96, k1: 64, packB: true, cols: 96, depth: 64, rows: 2500})}},
 		"columns of A for few columns of C are not packed": {planShape{avx512, 512, 32, 300, true, false, 1, false},
 			plan{tasks: grid{512, 32, 512, 32},
-				block: blockOf(512, 32, step{kernel: &stripsAVX512, j1: 32, k1: 300, packB: true, cols: 32, depth: 300, rows: 512})}},
+				block: blockOf(512, 32, stripsStep{kernel: &stripsAVX512, j1: 32, k1: 300, packB: true, cols: 32, depth: 300, rows: 512})}},
 		"few rows read a small B unpacked": {planShape{avx512, 32, 512, 300, false, false, 1, false},
-			plan{tasks: grid{32, 512, 32, 512}, block: blockOf(32, 512, step{kernel: &stripsAVX512, j1: 512, k1: 300, cols: 512, depth: 300, rows: 32})}},
+			plan{tasks: grid{32, 512, 32, 512}, block: blockOf(32, 512, stripsStep{kernel: &stripsAVX512, j1: 512, k1: 300, cols: 512, depth: 300, rows: 32})}},
 		"one row reads B as long streams": {planShape{avx512, 1, 2000, 512, false, false, 1, false},
-			plan{tasks: grid{1, 2000, 1, 2000}, block: blockOf(1, 2000, step{kernel: &rowOfAVX2, j1: 2000, k1: 512, cols: 2000, depth: 72})}},
+			plan{tasks: grid{1, 2000, 1, 2000}, block: blockOf(1, 2000, rowStep{kernel: &rowOfAVX2, cols: 2000, k: 512, call: 2000, depth: 72})}},
 		"a few rows read a large B in blocks of low depth": {planShape{avx512, 4, 4096, 512, false, false, 1, false},
-			plan{tasks: grid{4, 4096, 4, 4096}, block: blockOf(4, 4096, step{kernel: &fewRowsAVX512, j1: 4096, k1: 512, cols: 4096, depth: 24, rows: 4})}},
+			plan{tasks: grid{4, 4096, 4, 4096}, block: blockOf(4, 4096, stripsStep{kernel: &fewRowsAVX512, j1: 4096, k1: 512, cols: 4096, depth: 24, rows: 4})}},
 		"fewer rows than a tile fetch B below": {planShape{avx512, 8, 2048, 1024, false, false, 1, false},
-			plan{tasks: grid{8, 2048, 8, 2048}, block: blockOf(8, 2048, step{kernel: &stripsAVX512, j1: 2048, k1: 1024, copyA: true, fetch: true, cols: 32, depth: 1024, rows: 8})}},
+			plan{tasks: grid{8, 2048, 8, 2048}, block: blockOf(8, 2048, stripsStep{kernel: &stripsAVX512, j1: 2048, k1: 1024, copyA: true, fetch: true, cols: 32, depth: 1024, rows: 8})}},
 		"a tile and more pack B": {planShape{avx512, 12, 2048, 300, false, false, 1, false},
-			plan{tasks: grid{12, 2048, 12, 2048}, block: blockOf(12, 2048, step{kernel: &stripsAVX512, j1: 2048, k1: 300, packB: true, cols: 128, depth: 300, rows: 12})}},
+			plan{tasks: grid{12, 2048, 12, 2048}, block: blockOf(12, 2048, stripsStep{kernel: &stripsAVX512, j1: 2048, k1: 300, packB: true, cols: 128, depth: 300, rows: 12})}},
 		"some rows, B in L2": {planShape{avx2, 128, 256, 300, false, false, 1, false},
-			plan{tasks: grid{128, 256, 128, 256}, block: blockOf(128, 256, step{kernel: &stripsAVX2, j1: 256, k1: 300, cols: 256, depth: 150, rows: 128})}},
+			plan{tasks: grid{128, 256, 128, 256}, block: blockOf(128, 256, stripsStep{kernel: &stripsAVX2, j1: 256, k1: 300, cols: 256, depth: 150, rows: 128})}},
 		"some rows, B larger": {planShape{avx512, 128, 32000, 300, false, false, 1, false},
 			plan{tasks: grid{128, 32000, 128, 32000},
-				block: blockOf(128, 32000, step{kernel: &stripsAVX512, j1: 32000, k1: 300, packB: true, cols: 128, depth: 300, rows: 128})}},
+				block: blockOf(128, 32000, stripsStep{kernel: &stripsAVX512, j1: 32000, k1: 300, packB: true, cols: 128, depth: 300, rows: 128})}},
 		"some rows times columns of B that share sets of L1": {planShape{avx2, 20, 500, 1024, false, true, 1, false},
-			plan{tasks: grid{20, 500, 20, 500}, block: blockOf(20, 500, step{kernel: &stripsAVX2, j1: 500, k1: 1024, packB: true, copyA: true, cols: 128, depth: 256, rows: 20})}},
+			plan{tasks: grid{20, 500, 20, 500}, block: blockOf(20, 500, stripsStep{kernel: &stripsAVX2, j1: 500, k1: 1024, packB: true, copyA: true, cols: 128, depth: 256, rows: 20})}},
 		"some rows times columns of B": {planShape{avx512, 64, 500, 300, false, true, 1, false},
-			plan{tasks: grid{64, 500, 64, 500}, block: blockOf(64, 500, step{kernel: &columnsOfAVX512, j1: 496, k1: 288, cols: 432},
-				step{kernel: &stripsAVX512, j1: 496, k0: 288, k1: 300, packB: true, cols: 128, depth: 12, rows: 64},
-				step{kernel: &stripsAVX512, j0: 496, j1: 500, k1: 300, packB: true, cols: 32, depth: 300, rows: 64})}},
+			plan{tasks: grid{64, 500, 64, 500}, block: blockOf(64, 500, columnsStep{kernel: &columnsOfAVX512, cols: 496, k: 288, call: 432},
+				stripsStep{kernel: &stripsAVX512, j1: 496, k0: 288, k1: 300, packB: true, cols: 128, depth: 12, rows: 64},
+				stripsStep{kernel: &stripsAVX512, j0: 496, j1: 500, k1: 300, packB: true, cols: 32, depth: 300, rows: 64})}},
 		"few rows times columns of B, AVX2": {planShape{avx2, 8, 300, 303, false, true, 1, false},
-			plan{tasks: grid{8, 300, 8, 300}, block: blockOf(8, 300, step{kernel: &columnsOfAVX2, j1: 300, k1: 288, packA: true, cols: 432},
-				step{kernel: &stripsAVX2, j1: 300, k0: 288, k1: 303, packB: true, cols: 112, depth: 15, rows: 8})}},
+			plan{tasks: grid{8, 300, 8, 300}, block: blockOf(8, 300, columnsStep{kernel: &columnsOfAVX2, cols: 300, k: 288, packA: true, call: 432},
+				stripsStep{kernel: &stripsAVX2, j1: 300, k0: 288, k1: 303, packB: true, cols: 112, depth: 15, rows: 8})}},
 		"NEON packs them": {planShape{neon, 8, 40, 303, false, true, 1, false},
-			plan{tasks: grid{8, 40, 8, 40}, block: blockOf(8, 40, step{kernel: &stripsNEON, j1: 40, k1: 303, packB: true, cols: 48, depth: 152, rows: 8})}},
+			plan{tasks: grid{8, 40, 8, 40}, block: blockOf(8, 40, stripsStep{kernel: &stripsNEON, j1: 40, k1: 303, packB: true, cols: 48, depth: 152, rows: 8})}},
 		"packed B": {planShape{avx512, 4, 2048, 512, false, false, 1, true},
-			plan{tasks: grid{4, 2048, 4, 2048}, block: blockOf(4, 2048, step{kernel: &fewRowsAVX512, j1: 2048, k1: 512, cols: 256, depth: 512, rows: 4})}},
+			plan{tasks: grid{4, 2048, 4, 2048}, block: blockOf(4, 2048, stripsStep{kernel: &fewRowsAVX512, j1: 2048, k1: 512, cols: 256, depth: 512, rows: 4})}},
 		"packed B, a few strips": {planShape{avx512, 32, 2048, 512, false, false, 1, true},
-			plan{tasks: grid{32, 2048, 32, 2048}, block: blockOf(32, 2048, step{kernel: &stripsAVX512, j1: 2048, k1: 512, cols: 128, depth: 512, rows: 32})}},
+			plan{tasks: grid{32, 2048, 32, 2048}, block: blockOf(32, 2048, stripsStep{kernel: &stripsAVX512, j1: 2048, k1: 512, cols: 128, depth: 512, rows: 32})}},
 		"one row has columns divided": {planShape{avx512, 1, 32000, 500, false, false, 2, true},
-			plan{tasks: grid{1, 32000, 1, 4000}, block: blockOf(1, 4000, step{kernel: &fewRowsAVX512, j1: 3968, k1: 500, cols: 256, depth: 500, rows: 1},
-				step{kernel: &stripsAVX512, j0: 3968, j1: 4000, k1: 500, cols: 256, depth: 500, rows: 1})}},
+			plan{tasks: grid{1, 32000, 1, 4000}, block: blockOf(1, 4000, stripsStep{kernel: &fewRowsAVX512, j1: 3968, k1: 500, cols: 256, depth: 500, rows: 1},
+				stripsStep{kernel: &stripsAVX512, j0: 3968, j1: 4000, k1: 500, cols: 256, depth: 500, rows: 1})}},
 		"too little work for threads": {planShape{avx512, 16, 64, 64, false, false, 8, false},
-			plan{tasks: grid{16, 64, 16, 64}, spinning: true, block: blockOf(16, 64, step{kernel: &smallProductAVX512, j1: 64, k1: 64, small: true, cols: 64})}},
+			plan{tasks: grid{16, 64, 16, 64}, spinning: true, block: blockOf(16, 64, smallStep{kernel: &smallProductAVX512, cols: 64})}},
 		"depth 0": {planShape{avx512, 16, 64, 0, false, false, 1, false},
-			plan{tasks: grid{16, 64, 16, 64}, block: blockOf(16, 64, step{j1: 64, k1: 0})}},
+			plan{tasks: grid{16, 64, 16, 64}, block: blockOf(16, 64, nil)}},
 	} {
 		var got plan
 		if planProduct(&got, c.shape(), &l); got != c.want {
@@ -196,7 +207,7 @@ func shake(r *rand.Rand, p *plan, q shape) {
 	}
 	p.spinning = false
 	m, n := min(p.tasks.rows, q.m), min(p.tasks.cols, q.n)
-	s := step{kernel: q.strips, j1: n, k1: q.k, rows: 1 + r.IntN(m), cols: ceil(1+r.IntN(n), q.strips.cols), depth: 1 + r.IntN(q.k)}
+	s := stripsStep{kernel: q.strips, j1: n, k1: q.k, rows: 1 + r.IntN(m), cols: ceil(1+r.IntN(n), q.strips.cols), depth: 1 + r.IntN(q.k)}
 	s.packA = q.aCol != 1 && q.aRow == 1 && r.IntN(2) == 0
 	s.copyA = q.aCol == 1 && r.IntN(2) == 0
 	s.packB = !q.packed && (q.bCol != 1 && n > 1 || r.IntN(2) == 0)

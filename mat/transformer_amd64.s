@@ -628,7 +628,7 @@ TEXT ·geluTanhGradAsm(SB), NOSPLIT, $0-24
 TEXT ·adamAsm(SB), NOSPLIT, $0-48
 	MOVQ a+0(FP), R9
 	MOVQ w+8(FP), DI
-	MOVQ dw+16(FP), SI
+	MOVQ grad+16(FP), SI
 	MOVQ m+24(FP), DX
 	MOVQ v+32(FP), R8
 	MOVQ n+40(FP), CX

@@ -521,7 +521,7 @@ TEXT ·geluTanhGradAsm(SB), NOSPLIT, $0-24
 TEXT ·adamAsm(SB), NOSPLIT, $0-48
 	MOVD a+0(FP), R9
 	MOVD w+8(FP), R0
-	MOVD dw+16(FP), R1
+	MOVD grad+16(FP), R1
 	MOVD m+24(FP), R2
 	MOVD v+32(FP), R3
 	MOVD n+40(FP), R6

@@ -82,14 +82,16 @@ func layerNormParamGradAsm(dgain, dbias, dy, x *float32, n int, mean, rstd float
 // adamAsm is
 //
 //	for j := range n {
-//		d := dw[j] * a.Clip
+//		d := grad[j] * a.GradScale
 //		m[j] = fma(a.Beta1, m[j], (1-a.Beta1)*d)
 //		v[j] = fma(a.Beta2, v[j], (1-a.Beta2)*d*d)
-//		w[j] -= (a.Rate * m[j]) / (sqrt(v[j]*a.Second) + a.Eps)
+//		w[j] -= (a.StepSize * m[j]) / (sqrt(v[j]*a.VScale) + a.Eps)
 //	}
 //
+// adamOracle, in the tests, is this loop.
+//
 //go:noescape
-func adamAsm(a *Adam, w, dw, m, v *float32, n int)
+func adamAsm(a *Adam, w, grad, m, v *float32, n int)
 
 // dropoutAsm is
 //

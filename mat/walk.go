@@ -40,7 +40,7 @@ func (p *blockLoop) lookAhead(w *workspace, n, i, j, k0 int) {
 	switch {
 	case lines == 0:
 		return
-	case p.kernel.walksFast && s.m == p.kernel.rows && !p.packs(w, n) && p.rowStrips.strips*(panels*lines-a.count()) < 2*b.count():
+	case p.step.kernel.walksFast && s.m == p.step.kernel.rows && !p.packs(w, n) && p.rowStrips.strips*(panels*lines-a.count()) < 2*b.count():
 		lines, fast = s.k&^3, 1
 	}
 	if a.rows > 0 {
@@ -57,25 +57,25 @@ func (p *blockLoop) lookAhead(w *workspace, n, i, j, k0 int) {
 
 // pace returns the lines that strip n prefetches for each panel, unless its walk is fast.
 func (p *blockLoop) pace(w *workspace, n int) int {
-	each := p.kernel.walkPart
+	each := p.step.kernel.walkPart
 	switch {
 	case p.packs(w, n):
-		each = p.kernel.walkPacking
-	case w.strip.m == p.kernel.rows:
-		each = p.kernel.walkFull
+		each = p.step.kernel.walkPacking
+	case w.strip.m == p.step.kernel.rows:
+		each = p.step.kernel.walkFull
 	}
 	return w.strip.k / max(each, 1) * min(each, 1)
 }
 
 // nextA returns the region of strip n of A, from row i on.
 func (p *blockLoop) nextA(w *workspace, n, i, j, k0 int) region {
-	a, k, m := &p.a, w.strip.k, p.rowStrips.rows(n)
+	a, k, m := &p.product.a, w.strip.k, p.rowStrips.rows(n)
 	switch {
-	case p.packA && j > p.rect.j0:
+	case p.step.packA && j > p.j0:
 		return regionOf(w.packedA[(i-p.i0)*k:], 0, 1, m*k)
-	case p.packA:
+	case p.step.packA:
 		return regionOf(a.Data[i+k0*a.ColStride:], a.ColStride, k, m)
-	case p.copyA && j > p.rect.j0:
+	case p.step.copyA && j > p.j0:
 		return regionOf(p.copied(w, i), 0, 1, m*paddedStride(k))
 	case a.ColStride == 1:
 		return regionOf(a.Data[i*a.RowStride+k0:], a.RowStride, m, k)
@@ -85,14 +85,14 @@ func (p *blockLoop) nextA(w *workspace, n, i, j, k0 int) region {
 
 // nextB returns the region of the next block of B.
 func (p *blockLoop) nextB() region {
-	b, x := &p.b, &p.next
+	b, x := &p.product.b, &p.next
 	k, n := x.k1-x.k0, x.j1-x.j0
 	switch {
 	case n == 0:
 		return region{}
-	case p.packed != nil:
-		panel := p.panel.panelFloats(p.a.Cols)
-		return regionOf(p.packed[x.j0/p.panel.cols*panel+x.k0*p.panel.cols:], panel, ceilDiv(n, p.panel.cols), k*p.panel.cols)
+	case p.product.packed != nil:
+		panel := p.panel.panelFloats(p.product.a.Cols)
+		return regionOf(p.product.packed[x.j0/p.panel.cols*panel+x.k0*p.panel.cols:], panel, ceilDiv(n, p.panel.cols), k*p.panel.cols)
 	case b.ColStride == 1:
 		return regionOf(b.Data[x.k0*b.RowStride+x.j0:], b.RowStride, k, n)
 	}
@@ -103,8 +103,8 @@ func (p *blockLoop) nextB() region {
 // Processors fetch the other line with it. Rows after the last one do no harm.
 func (p *blockLoop) lookBelow(w *workspace, j, k0 int) {
 	const rows = 16
-	s, row := &w.strip, uintptr(p.b.RowStride)*size
-	r := region{address(p.b.Data[j:]) + prefetchAddress(k0+rows)*prefetchAddress(row), row, s.k, 1}
+	s, row := &w.strip, uintptr(p.product.b.RowStride)*size
+	r := region{address(p.product.b.Data[j:]) + prefetchAddress(k0+rows)*prefetchAddress(row), row, s.k, 1}
 	s.walks[0] = r.walkFrom(0)
 	s.walks[0].panels = 1
 }

@@ -43,14 +43,14 @@ func TestLookAhead(t *testing.T) {
 
 func testLookAhead(t *testing.T, x *product) {
 	q := x.shape(1)
-	s := q.stripStep(&machineLimits)
+	s := q.stripsStep(&machineLimits)
 	s.j1, s.k1 = x.c.Cols, x.a.Cols
 	m, n, k := x.c.Rows, x.c.Cols, x.a.Cols
-	p := blockLoop{product: x, step: &s, panel: stripKernel(kernel, n), rect: rect{0, m, 0, n}}
+	p := blockLoop{product: x, step: &s, panel: stripKernel(kernel, n), i1: m, j1: n}
 	w := new(workspace)
 	w.packedA = make([]float32, m*paddedStride(k)+padA)
-	p.rowStrips = divideRows(m, p.kernel.rows)
-	p.jBlocks, p.kBlocks = ceilDiv(n, p.cols), ceilDiv(k, p.depth)
+	p.rowStrips = divideRows(m, s.kernel.rows)
+	p.jBlocks, p.kBlocks = ceilDiv(n, s.cols), ceilDiv(k, s.depth)
 	if p.jBlocks*p.kBlocks < 2 {
 		t.Fatalf("step %+v has one block of B, want several", s)
 	}
