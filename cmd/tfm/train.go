@@ -234,7 +234,7 @@ func pairs(tsv, src, tgt string) *corpus.Text {
 
 // resolve reads the checkpoint, model or tokenizers that the flags name, and resolves the settings.
 func (t *trainer) resolve() (err error) {
-	facts := settings.Facts{Kernel: mat.Kernel(), KernelBF16: mat.KernelBF16()}
+	facts := settings.Facts{}
 	switch {
 	case t.Resume:
 		facts.Resume, err = t.loadRun()

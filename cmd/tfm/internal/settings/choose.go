@@ -58,7 +58,9 @@ var sizes = []size{
 	{"small", 3 * time.Hour, 5_000, 28_000},
 }
 
-// size is a preset with its figures of two reference cores, see referenceTime.
+// size is a preset with its figures of the reference machine: two cores of Zen 4 with AVX-512 in
+// float32, as in BENCHMARKS.md. Choices assume it everywhere, so that a command always chooses the
+// same settings.
 type size struct {
 	preset string
 	from   time.Duration // the training time from which it translates better than a smaller one
@@ -69,40 +71,26 @@ type size struct {
 // usualTime is assumed for a run without -time.
 const usualTime = time.Hour
 
-// referenceTime converts a time on a machine with a kernel of package mat to that on two Zen 4
-// cores with AVX-512 in float32. It uses only kernel and threads, so that a command always chooses
-// the same settings.
-func referenceTime(t time.Duration, threads int, kernel string) time.Duration {
-	speed := map[string]float64{"amx": 1.8, "avx512bf16": 1.6, "avx512": 1, "avx2": 0.6, "neon": 0.4}[kernel]
-	return time.Duration(float64(t) * float64(threads) / 2 * max(speed, 0.05))
+// budget is the time of a run and what follows from it.
+type budget struct {
+	time time.Duration
+	why  string // the time and its origin
+	size size   // that the time suits
 }
 
-// plan is the knowledge about a run from which settings are chosen.
-type plan struct {
-	time  time.Duration // on the reference machine
-	why   string        // the time and its origin
-	size  size          // that the time suits
-	vocab bool          // the vocabulary can be chosen
-}
-
-// newPlan returns the plan of a run with the settings in r.
-func newPlan(r *Run, facts Facts) plan {
-	limit := cmp.Or(r.Options.Time, usualTime)
-	kernel := facts.Kernel
-	if r.Options.BF16 && facts.KernelBF16 != "generic" {
-		kernel = facts.KernelBF16
-	}
-	p := plan{time: referenceTime(limit, r.Threads, kernel), vocab: facts.Tokenizers == nil, size: sizes[0]}
-	p.why = fmt.Sprintf("%s on %s", limit, format.Count(r.Threads, "thread"))
-	if r.Options.Time == 0 {
-		p.why = "no -time: " + p.why + " is assumed"
+// newBudget returns the budget of a run with the limit of its time, 0 for none.
+func newBudget(limit time.Duration) budget {
+	b := budget{time: cmp.Or(limit, usualTime), size: sizes[0]}
+	b.why = b.time.String()
+	if limit == 0 {
+		b.why = fmt.Sprintf("no -time: %s is assumed", b.time)
 	}
 	for _, s := range sizes {
-		if p.time >= s.from {
-			p.size = s
+		if b.time >= s.from {
+			b.size = s
 		}
 	}
-	return p
+	return b
 }
 
 // tokens estimates the tokens of a side. Pieces have about four characters on average, fewer in
@@ -146,14 +134,14 @@ func (r *Run) Choose(s *corpus.Survey) {
 	text := tokensOfText(total)
 	i := slices.IndexFunc(sizes, func(s size) bool { return s.preset == r.Preset })
 	if i < 0 {
-		if r.plan.vocab && r.chosen("vocab-size", "%s", text) {
+		if r.newVocabulary && r.chosen("vocab-size", "%s", text) {
 			r.VocabSize = vocabSize(total, maxVocab)
 		}
 		return
 	}
 	size, preset := sizes[i], train.OptionsFor(r.Preset)
 	stepTokens := 2 * float64(preset.BatchTokens)
-	steps := r.plan.time.Seconds() * size.speed / stepTokens
+	steps := r.budget.time.Seconds() * size.speed / stepTokens
 	if limit := r.Options.Steps; limit > 0 {
 		steps = min(steps, float64(limit))
 	}
@@ -161,7 +149,7 @@ func (r *Run) Choose(s *corpus.Survey) {
 		steps, stepTokens = float64(r.Options.Steps), stepTokens*float64(k)
 	}
 	epochs := steps * stepTokens / max(total, 1)
-	if r.plan.vocab && r.chosen("vocab-size", "%s, %s", text, aboutEpochs(epochs)) {
+	if r.newVocabulary && r.chosen("vocab-size", "%s, %s", text, aboutEpochs(epochs)) {
 		r.VocabSize = vocabSize(total*min(1, epochs/fullVocabEpochs), size.vocab)
 	}
 	if r.chosen("dropout", "%s", aboutEpochs(epochs)) {

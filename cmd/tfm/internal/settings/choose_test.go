@@ -2,9 +2,9 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"tfm/model"
 	"tfm/text/script"
@@ -32,7 +32,6 @@ func TestChoose(t *testing.T) {
 		{captions, "time=5m", "preset=tiny:chosen vocab-size=8000:chosen dropout=0.1:chosen warmup=100:default valid-every=200:chosen"},
 		{captions, "time=15m", "preset=tiny:chosen dropout=0.2:chosen warmup=100:default"},
 		{captions, "time=8m", "dropout=0.1:chosen"},
-		{captions, "time=8m bf16=true", "dropout=0.2:chosen"}, // more epochs
 		{captions, "", "preset=tiny:chosen dropout=0.3:chosen warmup=100:default"},
 		{captions, "time=10h", "preset=small:chosen"},
 		{captions, "time=5m dropout=0.25 vocab-size=4000 warmup=7 valid-every=9", "dropout=0.25:command-line vocab-size=4000:command-line warmup=7:command-line valid-every=9:command-line"},
@@ -48,9 +47,9 @@ func TestChoose(t *testing.T) {
 		{many, "preset=base", "vocab-size=32000:chosen"},
 		{nil, "", "preset=tiny:chosen dropout=0.1:default vocab-size=8000:default"},
 	} {
-		r, err := given("", "", c.typed+" threads=2")
+		r, err := given("", "", c.typed)
 		if err == nil {
-			err = r.Resolve(Facts{Kernel: "avx512", KernelBF16: "avx512bf16"})
+			err = r.Resolve(Facts{})
 		}
 		if err != nil {
 			t.Errorf("%q: %v", c.typed, err)
@@ -63,9 +62,36 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// No number of threads, precision or kernel changes what a command chooses.
+func TestChoicesAreThoseOfEveryMachine(t *testing.T) {
+	s := surveyOf(29_000, 61, 72, script.Latin)
+	for _, typed := range []string{"", "time=1m", "time=5m", "time=4h", "time=20m preset=small", "steps=500", "time=5m init=old"} {
+		var want []Choice
+		for _, machine := range []string{"threads=2", "threads=1", "threads=64", "bf16=true", "threads=7 bf16=true"} {
+			facts := Facts{}
+			if strings.Contains(typed, "init") {
+				facts.Init = trained("small", nil)
+			}
+			r, err := given("", "", typed+" "+machine)
+			if err == nil {
+				err = r.Resolve(facts)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Choose(s)
+			if got := r.Choices(); want == nil {
+				want = got
+			} else if !slices.Equal(got, want) {
+				t.Errorf("%q with %s chooses %v, want %v", typed, machine, got, want)
+			}
+		}
+	}
+}
+
 // The choices have reasons, and those that are overridden are not listed.
 func TestChoices(t *testing.T) {
-	r, err := given("", "", "time=5m threads=2 dropout=0.5")
+	r, err := given("", "", "time=5m dropout=0.5")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +104,7 @@ func TestChoices(t *testing.T) {
 			t.Errorf("choice %+v", c)
 		}
 	}
-	if first := r.Choices()[0]; first.Name != "preset" || !strings.HasPrefix(first.Why, "5m0s on 2 threads") {
+	if first := r.Choices()[0]; first.Name != "preset" || !strings.HasPrefix(first.Why, "5m0s") {
 		t.Errorf("first choice %+v, want the preset, because of the time", first)
 	}
 }
@@ -105,22 +131,15 @@ func TestChooseForFineTuning(t *testing.T) {
 		{29_000, imported, "steps=100000", "warmup=100 batch-tokens=4096:default steps=100000:command-line"},
 		{9_000, imported, "", "batch-tokens=2000:chosen steps=2380:chosen warmup=100:chosen"},
 	} {
-		r, err := given("", "", c.typed+" init=old threads=2")
+		r, err := given("", "", c.typed+" init=old")
 		if err == nil {
-			err = r.Resolve(Facts{Init: c.init, Tokenizers: &Tokenizers{"old", true}, Kernel: "avx512"})
+			err = r.Resolve(Facts{Init: c.init, Tokenizers: &Tokenizers{"old", true}})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Choose(surveyOf(c.pairs, 61, 72, script.Latin))
 		check(t, fmt.Sprint(c.pairs, " pairs, ", c.typed), r, c.want)
-	}
-}
-
-// The same time on more threads is more training.
-func TestReferenceTime(t *testing.T) {
-	if one, four := referenceTime(time.Hour, 1, "avx2"), referenceTime(time.Hour, 4, "avx2"); one*4 != four || one <= 0 {
-		t.Errorf("an hour on 1 and 4 threads: %v, %v", one, four)
 	}
 }
 
@@ -161,9 +180,9 @@ func TestNewVocabulary(t *testing.T) {
 		{"vocab-size=900", 1_000, 1, "", true, 900, "steps=353:chosen"},
 		{"vocab-size=900", 1_000, 1.4, "", true, 900, "steps=1176:chosen"},
 	} {
-		r, err := given("", "", c.typed+" init=old threads=2")
+		r, err := given("", "", c.typed+" init=old")
 		if err == nil {
-			err = r.Resolve(Facts{Init: trained("tiny", func(t *Trained) { t.Imported, t.Config.SrcVocab, t.Config.TgtVocab = c.imported, 8000, 8000 }), Tokenizers: &Tokenizers{"old", true}, Kernel: "avx512"})
+			err = r.Resolve(Facts{Init: trained("tiny", func(t *Trained) { t.Imported, t.Config.SrcVocab, t.Config.TgtVocab = c.imported, 8000, 8000 }), Tokenizers: &Tokenizers{"old", true}})
 		}
 		if err != nil {
 			t.Fatal(err)

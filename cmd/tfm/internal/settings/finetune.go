@@ -102,8 +102,8 @@ func (r *Run) chooseFineTuning(s *corpus.Survey) {
 	stepTokens := func() float64 { return 2 * float64(o.BatchTokens*o.Accumulate*max(1, o.Rounds.Workers)) }
 	steps := float64(o.Steps)
 	if timed := o.Time > 0 || !rounds && (o.Steps == 0 || r.Origin("steps") == Default); timed {
-		possible := r.plan.time.Seconds() * trainingSpeed(r.fineTuned.Config)
-		if possible < minFineTuningSteps*stepTokens() && o.BatchTokens > fineTuningBatch && r.chosen("batch-tokens", "%s: for more steps", r.plan.why) {
+		possible := r.budget.time.Seconds() * trainingSpeed(r.fineTuned.Config)
+		if possible < minFineTuningSteps*stepTokens() && o.BatchTokens > fineTuningBatch && r.chosen("batch-tokens", "%s: for more steps", r.budget.why) {
 			o.BatchTokens = max(fineTuningBatch, o.MaxLen+1)
 		}
 		steps = possible / stepTokens()

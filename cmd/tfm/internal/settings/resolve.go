@@ -18,8 +18,6 @@ type Facts struct {
 	Resume     *Trained    // the newest checkpoint, with Run.Resume
 	Init       *Trained    // the model of Options.Init
 	Tokenizers *Tokenizers // of Run.Vocab, else of Options.Init
-	Kernel     string      // of package mat
-	KernelBF16 string      // of package mat, for Options.BF16
 }
 
 // Trained is a model or a checkpoint.
@@ -115,13 +113,13 @@ func (r *Run) usePreset() (err error) {
 // base sets the settings of the preset and of the model of -init. A run that names no preset has
 // the one of the model's size, or the one that suits its time.
 func (r *Run) base(facts Facts, named bool) error {
-	r.plan = newPlan(r, facts)
+	r.budget, r.newVocabulary = newBudget(r.Options.Time), facts.Tokenizers == nil
 	switch {
 	case !named && facts.Init != nil:
-		r.Preset = presetLike(facts.Init.Config, r.plan.size.preset)
+		r.Preset = presetLike(facts.Init.Config, r.budget.size.preset)
 	case !named:
-		r.Preset = r.plan.size.preset
-		r.choices = append(r.choices, Choice{Name: "preset", Why: r.plan.why})
+		r.Preset = r.budget.size.preset
+		r.choices = append(r.choices, Choice{Name: "preset", Why: r.budget.why})
 	}
 	if err := r.usePreset(); err != nil {
 		return err

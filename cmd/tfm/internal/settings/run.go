@@ -38,11 +38,14 @@ type Run struct {
 	ConfigFile string // file of settings
 	Dump       bool   // print the settings and exit
 
-	flags     *cli.Flags
-	given     map[string]Origin // of the settings above Default, by name
-	plan      plan              // after Resolve
-	fineTuned *Trained          // the model of Options.Init, after Resolve
-	choices   []Choice
+	flags   *cli.Flags
+	given   map[string]Origin // of the settings above Default, by name
+	choices []Choice
+
+	// After Resolve.
+	budget        budget
+	newVocabulary bool     // the vocabulary can be chosen
+	fineTuned     *Trained // the model of Options.Init
 }
 
 // Origin is the source of a setting's value. Higher origins override lower ones.
