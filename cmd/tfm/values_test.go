@@ -51,10 +51,7 @@ func commandLines(t *testing.T) map[string]string {
 	return lines
 }
 
-var (
-	withoutID = []string{"bos-id", "eos-id", "pad-id"} // -1 is no piece
-	ofSamples = []string{"temperature", "top-k", "top-p"}
-)
+var ofSamples = []string{"temperature", "top-k", "top-p"}
 
 // A flag answers a wrong value with one line that has its name, the value and the valid ones.
 func TestWrongValues(t *testing.T) {
@@ -70,7 +67,7 @@ func TestWrongValues(t *testing.T) {
 				continue // any text
 			}
 			for _, value := range []string{"x", "", "-1", "1e400", "NaN"} {
-				if value == g.DefValue || value == "-1" && slices.Contains(withoutID, g.Name) {
+				if value == g.DefValue {
 					continue
 				}
 				flag := []string{"-" + g.Name + "=" + value}

@@ -17,17 +17,13 @@ import (
 	"tfm/cmd/tfm/internal/tokenizers"
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/text"
-	"tfm/text/sentencepiece"
 	"tfm/text/subword"
 )
 
 func vocabCommand(f *cli.Flags) cli.Action {
 	var v vocabFlags
 	f.StringVar(&v.out, "o", "", "`file` to write the trained tokenizer to")
-	f.IntVar(&v.size, "vocab-size", 8000, "number of pieces, including 256 bytes and 3 special ones; with -format subword-nmt, of merges")
-	f.StringVar(&v.format, "format", "tfm", "format of the trained tokenizer:\n"+
-		"  tfm          byte-level BPE, one file\n"+
-		"  subword-nmt  codes, and the vocabulary in a file with the ending .vocab").Choices("tfm", "subword-nmt")
+	f.IntVar(&v.size, "vocab-size", 8000, "number of pieces, including 256 bytes and 3 special ones")
 	f.StringVar(&v.vocab, "vocab", "", "`file` written by 'tfm vocab' or sentencepiece, or a model, or CODES,VOCABULARY of subword-nmt: the tokenizer to apply")
 	f.StringVar(&v.side, "side", "source", "tokenizer of a model with two: source or target").Choices("source", "target")
 	f.BoolVar(&v.show, "show", false, "print each id with its piece")
@@ -36,8 +32,7 @@ func vocabCommand(f *cli.Flags) cli.Action {
 	f.BoolVar(&v.decode, "decode", false, "print the text of each line of ids")
 	f.StringVar(&v.modelType, "model-type", "byte-bpe", "kind of tokenizer to train:\n"+
 		"  byte-bpe  byte-pair encoding of bytes\n"+
-		"  bpe       byte-pair encoding of characters, a .model file of sentencepiece\n"+
-		"  unigram   unigram language model, a .model file of sentencepiece").Choices("byte-bpe", "bpe", "unigram")
+		"  unigram   unigram language model, a .model file of sentencepiece").Choices("byte-bpe", "unigram")
 	v.sentencePiece.AddFlags(f)
 	return v.run
 }
@@ -45,7 +40,7 @@ func vocabCommand(f *cli.Flags) cli.Action {
 // vocabFlags are the flags of the command.
 type vocabFlags struct {
 	out, vocab, side             string
-	format, modelType            string
+	modelType                    string
 	size                         int
 	show, encode, pieces, decode bool
 	sentencePiece                tokenizers.SentencePiece
@@ -56,9 +51,7 @@ func (v *vocabFlags) run(ctx context.Context, args []string) error {
 	byteBPE := v.modelType == "byte-bpe"
 	err := cmp.Or(
 		cli.UsageIf(len(actions) != 1, "expected one of -o, -show, -encode, -pieces and -decode"),
-		cli.UsageIf(v.out != "" && v.vocab != "" && v.format == "tfm", "-o trains a tokenizer and -vocab applies one: expected one of them"),
-		cli.UsageIf(v.format != "tfm" && v.out == "", "-format needs -o"),
-		cli.UsageIf(!byteBPE && v.format != "tfm", "-model-type %s trains a .model file and -format %s other files: expected one of them", v.modelType, v.format),
+		cli.UsageIf(v.out != "" && v.vocab != "", "-o trains a tokenizer and -vocab applies one: expected one of them"),
 		cli.UsageIf(!byteBPE && v.out == "", "-model-type needs -o"),
 	)
 	if err == nil && byteBPE {
@@ -67,11 +60,11 @@ func (v *vocabFlags) run(ctx context.Context, args []string) error {
 	switch {
 	case err != nil:
 		return err
-	case v.out != "" && v.vocab == "":
+	case v.out != "":
 		return v.train(args)
 	case v.vocab == "":
 		return cli.Usagef("-vocab is missing")
-	case v.out != "" || v.show:
+	case v.show:
 		if err := cli.NoArguments(args); err != nil {
 			return err
 		}
@@ -84,10 +77,7 @@ func (v *vocabFlags) run(ctx context.Context, args []string) error {
 	if v.side == "target" {
 		tokenizer = pair.Target
 	}
-	switch {
-	case v.out != "":
-		return tokenizers.ExportSubword(v.out, tokenizer, v.vocab)
-	case v.show:
+	if v.show {
 		return showPieces(tokenizer)
 	}
 	files, err := translator.Inputs(args)
@@ -105,13 +95,8 @@ func (v *vocabFlags) train(files []string) error {
 	if _, err := translator.Inputs(files); err != nil {
 		return err
 	}
-	switch {
-	case v.format == "subword-nmt":
-		return tokenizers.TrainSubword(v.out, v.size, files)
-	case v.modelType == "bpe":
-		return v.sentencePiece.Train(v.out, sentencepiece.BPE, v.size, files)
-	case v.modelType == "unigram":
-		return v.sentencePiece.Train(v.out, sentencepiece.Unigram, v.size, files)
+	if v.modelType == "unigram" {
+		return v.sentencePiece.Train(v.out, v.size, files)
 	}
 	return tokenizers.Train(v.out, v.size, files)
 }

@@ -256,6 +256,8 @@ var inputs = map[string]func(i int) string{
 	"test_2016_flickr.lc.norm.tok.de": german,
 	"page.html":                       func(i int) string { return "<p>" + english(i) + "</p>" },
 	"film.srt":                        subtitles,
+	"codes":                           func(i int) string { return fmt.Sprintf("t h%d", i) },
+	"vocabulary":                      func(i int) string { return fmt.Sprintf("%s%d 99", string(rune('a'+i%26)), i) },
 	"memory.tmx":                      memory,
 	"mix.yml":                         mix,
 	"cmn.txt":                         func(i int) string { return manythings(i, "%d只狗跑向%d只猫。") },

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,18 +97,17 @@ func TestVocabSentencepiece(t *testing.T) {
 	mustRun(t, "", args...)
 }
 
-// Files of subword-nmt are learned, applied, and train a model.
+// Files of subword-nmt are applied, and train a model.
 func TestVocabSubword(t *testing.T) {
-	src, tgt := toyCorpus(t)
-	codes := filepath.Join(t.TempDir(), "codes")
-	learn := []string{"vocab", "-format", "subword-nmt", "-o", codes, "-vocab-size", "20"}
-	if o := mustRun(t, "", append(learn, src, tgt)...); !strings.Contains(o.stderr, codes+": 20 merges; "+codes+".vocab: ") {
-		t.Errorf("tfm vocab -format subword-nmt printed\n%swant the numbers of merges and pieces", o.stderr)
+	codes := write(t, "codes", "#version: 0.2\nt h\nth e</w>\ne d</w>\nr ed</w>\nc h\n")
+	var vocabulary strings.Builder
+	for _, piece := range strings.Fields("the ed red ch@@ th@@") {
+		vocabulary.WriteString(piece + " 2000\n")
 	}
-	if got := read(t, codes); !strings.HasPrefix(got, "#version: 0.2\n") || strings.Count(got, "\n") != 21 {
-		t.Errorf("codes\n%s\nwant a version and 20 merges", got)
+	for c := 'a'; c <= 'z'; c++ {
+		fmt.Fprintf(&vocabulary, "%c 500\n%c@@ 500\n", c, c)
 	}
-	both := codes + "," + codes + ".vocab"
+	both := codes + "," + write(t, "vocabulary", vocabulary.String())
 	pieces := mustRun(t, "  the red dog sees zebras\n\n", "vocab", "-vocab", both, "-pieces").stdout
 	if got := strings.ReplaceAll(pieces, "@@ ", ""); got != "  the red dog sees zebras\n\n" || got == pieces {
 		t.Errorf("-pieces printed %q, want the words with joints", pieces)
@@ -129,14 +129,6 @@ func TestVocabSubword(t *testing.T) {
 	mustFail(t, runTFM(t, "", "vocab", "-vocab", both+",x", "-show"), 1, `found "x" after the vocabulary`)
 	mustFail(t, runTFM(t, "", "vocab", "-vocab", codes+",none", "-show"), 1, "none")
 	mustFail(t, runTFM(t, "", "vocab", "-vocab", write(t, "bad", "#version: 0.2\na\n")+","+codes, "-show"), 1, "bad:2: found \"a\"")
-	mustFail(t, runTFM(t, "", "vocab", "-vocab", both, "-format", "subword-nmt", "-show"), 2, "-format needs -o")
-	// The files of a model are those of its training.
-	again := filepath.Join(t.TempDir(), "again")
-	mustRun(t, "", "vocab", "-format", "subword-nmt", "-vocab", m, "-o", again)
-	if read(t, again) != read(t, codes) || read(t, again+".vocab") != read(t, codes+".vocab") {
-		t.Errorf("exported codes\n%s\nand vocabulary\n%s\nwant those of the training", read(t, again), read(t, again+".vocab"))
-	}
-	mustFail(t, runTFM(t, "", "vocab", "-format", "subword-nmt", "-vocab", toyModel(t), "-o", again), 1, "expected one of subword-nmt")
 	few := mustRun(t, "", "vocab", "-vocab", both+",1000", "-show").stdout
 	if all := mustRun(t, "", "vocab", "-vocab", both, "-show").stdout; len(few) >= len(all) || !strings.HasPrefix(few, "0\t<pad>\n1\t<s>\n2\t</s>\n3\t<unk>\n") {
 		t.Errorf("-show with a smallest count printed\n%s\nwant fewer pieces than\n%s", few, all)
@@ -148,14 +140,9 @@ func TestVocabTrainSentencePiece(t *testing.T) {
 	dir := t.TempDir()
 	lines := texttest.Lines(200)
 	src := write(t, "src.txt", strings.Join(lines, "\n")+"\n")
-	rules := write(t, "rules.tsv", "41\t61\n54\t74\n")
-	for _, args := range [][]string{{"bpe"}, {"unigram"}, {"bpe", "-normalization", rules}, {"unigram", "-byte-fallback", "-user-defined-symbols", "dog,cat", "-pad-id", "3"}} {
+	for size, args := range map[string][]string{"400": nil, "660": {"-byte-fallback", "-normalization", "identity"}} {
 		model := filepath.Join(dir, "m.model")
-		size := "400"
-		if len(args) > 3 {
-			size = "660"
-		}
-		all := append([]string{"vocab", "-o", model, "-character-coverage", "1", "-vocab-size", size, "-model-type"}, args...)
+		all := append([]string{"vocab", "-o", model, "-character-coverage", "1", "-vocab-size", size, "-model-type", "unigram"}, args...)
 		if o := mustRun(t, "", append(all, src)...); !strings.Contains(o.stderr, size+" pieces from 200 lines") {
 			t.Errorf("%q printed\n%swant the numbers of pieces and lines", all, o.stderr)
 		}
@@ -165,15 +152,21 @@ func TestVocabTrainSentencePiece(t *testing.T) {
 		}
 	}
 	model := filepath.Join(dir, "other.model")
-	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-vocab-size", "9000", src), 1, "vocabulary of 9000 pieces, expected at most")
-	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-normalization", "nfc", src), 2, `unknown normalization "nfc"`)
-	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-bos-id", "9000", src), 2, "-bos-id is 9000, expected -1 to 7999")
-	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-bos-id", "0", src), 2, "-bos-id is 0, expected a free id")
-	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-vocab-size", "0", src), 2, "-vocab-size is 0, expected at least 1")
-	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-max-piece-length", "0", src), 2, "-max-piece-length is 0, expected 1 to 512")
-	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-format", "subword-nmt", src), 2, "-format subword-nmt other files")
-	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-model-type", "bpe", "-threads", "0", src), 2, `-threads is 0, expected 1 to`)
-	mustFail(t, runTFM(t, "", "vocab", "-o", rules, "-model-type", "bpe", "-normalization", rules, src), 2, "would replace an input")
-	mustFail(t, runTFM(t, "", "vocab", "-o", model, "-byte-fallback", src), 2, "-byte-fallback needs -model-type bpe or unigram")
-	mustFail(t, runTFM(t, "", "vocab", "-vocab", model, "-model-type", "bpe", "-show"), 2, "-model-type needs -o")
+	unigram := []string{"vocab", "-o", model, "-model-type", "unigram", src}
+	for _, c := range []struct {
+		code int
+		args []string
+		want string
+	}{
+		{1, []string{"-vocab-size", "9000"}, "vocabulary of 9000 pieces, expected at most"},
+		{2, []string{"-normalization", "nfc"}, "-normalization"},
+		{2, []string{"-character-coverage", "0.5"}, "-character-coverage is 0.5, expected 0.98 to 1"},
+		{2, []string{"-vocab-size", "0"}, "-vocab-size is 0, expected at least 1"},
+		{2, []string{"-vocab-size", "200", "-byte-fallback"}, "-vocab-size: vocabulary of 200 pieces, expected at least 259"},
+		{2, []string{"-threads", "0"}, `-threads is 0, expected 1 to`},
+		{2, []string{"-model-type", "byte-bpe", "-byte-fallback"}, "-byte-fallback needs -model-type unigram"},
+	} {
+		mustFail(t, runTFM(t, "", append(unigram, c.args...)...), c.code, c.want)
+	}
+	mustFail(t, runTFM(t, "", "vocab", "-vocab", model, "-model-type", "unigram", "-show"), 2, "-model-type needs -o")
 }

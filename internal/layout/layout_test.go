@@ -44,7 +44,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"text/score", "text/internal/exact text/internal/parallel text/script"},
 	{"text/sentencepiece/internal/charsmap", ""},
 	{"text/sentencepiece", "text text/internal/dropout text/internal/exact text/internal/heap text/internal/rewrite text/sentencepiece/internal/charsmap"},
-	{"text/sentencepiece/train", "text/internal/exact text/internal/heap text/internal/parallel text/internal/tally text/sentencepiece text/sentencepiece/internal/charsmap"},
+	{"text/sentencepiece/train", "text/internal/exact text/internal/parallel text/internal/tally text/sentencepiece text/sentencepiece/internal/charsmap"},
 	{"text/split", "text"},
 	{"text/detect/internal/profile", ""},
 	{"text/detect/internal/build", "internal/hash text/detect/internal/profile"},
@@ -95,7 +95,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/heatmap", "text cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/grammar", ""},
 	{"cmd/tfm/internal/lesson", "mat model model/decode train internal/format cmd/tfm/internal/terminal"},
-	{"cmd/tfm/internal/tokenizers", "text text/bpe text/sentencepiece text/sentencepiece/train text/subword text/vocab model model/safetensors internal/format " +
+	{"cmd/tfm/internal/tokenizers", "text text/bpe text/sentencepiece/train text/subword text/vocab model model/safetensors internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/settings", "text text/bpe text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/translator", "text model model/convert model/decode train translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/settings"},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -70,28 +71,28 @@ func makeCT2Cases(t *testing.T) map[string]ct2Case {
 			c.Source, c.Biases, c.Init, c.Tie = model.BOSAndEOS, model.AttentionBiases, model.PyTorchInit, model.TieNone
 		}), separate},
 		"byte-level BPE": {base(func(c *model.Config) { c.OutputBias = true }), vocab.Tokenizers{Source: byteBPE, Target: byteBPE}},
-		"subword-nmt":    {base(func(c *model.Config) {}), trainSubword(t, slices.Concat(source, target))},
+		"subword-nmt":    {base(func(c *model.Config) {}), subwordOf(t, slices.Concat(source, target))},
 	}
 }
 
-// trainSubword returns a joint tokenizer of subword-nmt.
-func trainSubword(t *testing.T, lines []string) vocab.Tokenizers {
+// subwordOf returns a joint tokenizer of subword-nmt with the pieces of lines.
+func subwordOf(t *testing.T, lines []string) vocab.Tokenizers {
 	t.Helper()
-	var l subword.Learner
-	for _, line := range lines {
-		if err := l.Add(line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	codes, err := l.Learn(60, 2)
+	codes, err := subword.NewCodes(subword.Version02, [][2]string{{"t", "h"}, {"e", "r"}, {"th", "e</w>"}, {"e", "r</w>"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var counter subword.Counter
+	var entries []subword.Entry
+	seen := map[string]bool{}
 	for _, line := range lines {
-		counter.Add(codes.Segment(line, nil))
+		for piece := range strings.FieldsSeq(codes.Segment(line, nil)) {
+			if !seen[piece] {
+				seen[piece] = true
+				entries = append(entries, subword.Entry{Piece: piece})
+			}
+		}
 	}
-	v, err := counter.Vocabulary()
+	v, err := subword.NewVocabulary(entries, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

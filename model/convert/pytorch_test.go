@@ -21,9 +21,7 @@ import (
 // trainSentencePiece returns a unigram model of size pieces trained on lines.
 func trainSentencePiece(t *testing.T, size int, lines []string) *sentencepiece.Tokenizer {
 	t.Helper()
-	spec := sentencepiece.NewTrainerSpec()
-	spec.VocabSize = int32(size)
-	trainer, err := train.New(spec, sentencepiece.NewNormalizerSpec())
+	trainer, err := train.New(train.Settings{Size: size, Normalization: "identity", Coverage: 0.9995})
 	if err != nil {
 		t.Fatal(err)
 	}

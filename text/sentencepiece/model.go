@@ -63,50 +63,24 @@ func (t ModelType) String() string {
 	return [...]string{"unigram", "bpe", "word", "char"}[t-1]
 }
 
-// TrainerSpec holds the settings of the training. Some of them also affect encoding and decoding.
-// The flags of spm_train have the names of the tags. NewTrainerSpec returns the defaults.
+// TrainerSpec holds the settings of the training that affect encoding and decoding, and those that
+// package train uses. The flags of spm_train have the names of the tags. NewTrainerSpec returns the
+// defaults.
 type TrainerSpec struct {
-	Input                 []string  `pb:"1,input"`
-	InputFormat           string    `pb:"7,input_format"`
-	ModelPrefix           string    `pb:"2,model_prefix"`
-	ModelType             ModelType `pb:"3,model_type"`
-	VocabSize             int32     `pb:"4,vocab_size"`
-	AcceptLanguage        []string  `pb:"5,accept_language"`
-	SelfTestSampleSize    int32     `pb:"6,self_test_sample_size"`
-	CharacterCoverage     float32   `pb:"10,character_coverage"`
-	InputSentenceSize     uint64    `pb:"11,input_sentence_size"`
-	ShuffleInputSentence  bool      `pb:"19,shuffle_input_sentence"`
-	SeedSize              int32     `pb:"14,seed_sentencepiece_size"`
-	ShrinkingFactor       float32   `pb:"15,shrinking_factor"`
-	MaxSentenceLength     int32     `pb:"18,max_sentence_length"`
-	NumThreads            int32     `pb:"16,num_threads"`
-	NumSubIterations      int32     `pb:"17,num_sub_iterations"`
-	MaxPieceLength        int32     `pb:"20,max_sentencepiece_length"`
-	SplitByUnicodeScript  bool      `pb:"21,split_by_unicode_script"`
-	SplitByNumber         bool      `pb:"23,split_by_number"`
-	SplitByWhitespace     bool      `pb:"22,split_by_whitespace"`
-	SplitDigits           bool      `pb:"25,split_digits"`
-	WhitespaceAsSuffix    bool      `pb:"24,treat_whitespace_as_suffix"`
-	WhitespaceOnlyPieces  bool      `pb:"26,allow_whitespace_only_pieces"`
-	PretokenizerDelimiter string    `pb:"53,pretokenization_delimiter"`
-	ControlSymbols        []string  `pb:"30,control_symbols"`
-	UserDefinedSymbols    []string  `pb:"31,user_defined_symbols"`
-	RequiredChars         string    `pb:"36,required_chars"`
-	ByteFallback          bool      `pb:"35,byte_fallback"`
-	VocabularyOutputScore bool      `pb:"32,vocabulary_output_piece_score"`
-	HardVocabLimit        bool      `pb:"33,hard_vocab_limit"`
-	UseAllVocab           bool      `pb:"34,use_all_vocab"`
-	UnknownID             int32     `pb:"40,unk_id"` // id of the unknown piece
-	BOSID                 int32     `pb:"41,bos_id"` // id of the beginning of a sentence, or -1
-	EOSID                 int32     `pb:"42,eos_id"` // id of the end of a sentence, or -1
-	PadID                 int32     `pb:"43,pad_id"` // id of padding, or -1
-	UnknownPiece          string    `pb:"45,unk_piece"`
-	BOSPiece              string    `pb:"46,bos_piece"`
-	EOSPiece              string    `pb:"47,eos_piece"`
-	PadPiece              string    `pb:"48,pad_piece"`
-	UnknownSurface        string    `pb:"44,unk_surface"` // decoded text of the unknown piece
-	ExtremelyLargeCorpus  bool      `pb:"49,train_extremely_large_corpus"`
-	SeedFile              string    `pb:"54,seed_sentencepieces_file"`
+	ModelType          ModelType `pb:"3,model_type"`
+	VocabSize          int32     `pb:"4,vocab_size"`
+	CharacterCoverage  float32   `pb:"10,character_coverage"`
+	WhitespaceAsSuffix bool      `pb:"24,treat_whitespace_as_suffix"`
+	ByteFallback       bool      `pb:"35,byte_fallback"`
+	UnknownID          int32     `pb:"40,unk_id"`      // id of the unknown piece
+	BOSID              int32     `pb:"41,bos_id"`      // id of the beginning of a sentence, or -1
+	EOSID              int32     `pb:"42,eos_id"`      // id of the end of a sentence, or -1
+	PadID              int32     `pb:"43,pad_id"`      // id of padding, or -1
+	UnknownSurface     string    `pb:"44,unk_surface"` // decoded text of the unknown piece
+	UnknownPiece       string    `pb:"45,unk_piece"`
+	BOSPiece           string    `pb:"46,bos_piece"`
+	EOSPiece           string    `pb:"47,eos_piece"`
+	PadPiece           string    `pb:"48,pad_piece"`
 
 	// NameUnknown gives unknown text that is the text of an unused piece the id of that piece,
 	// as in programs that look up the pieces of SentencePiece in a vocabulary of their own. It
@@ -122,30 +96,18 @@ type TrainerSpec struct {
 // NewTrainerSpec returns the default settings.
 func NewTrainerSpec() TrainerSpec {
 	return TrainerSpec{
-		ModelType:             Unigram,
-		VocabSize:             8000,
-		CharacterCoverage:     0.9995,
-		ShuffleInputSentence:  true,
-		SeedSize:              1000000,
-		ShrinkingFactor:       0.75,
-		MaxSentenceLength:     4192,
-		NumThreads:            16,
-		NumSubIterations:      2,
-		MaxPieceLength:        16,
-		SplitByUnicodeScript:  true,
-		SplitByNumber:         true,
-		SplitByWhitespace:     true,
-		VocabularyOutputScore: true,
-		HardVocabLimit:        true,
-		UnknownID:             0,
-		BOSID:                 1,
-		EOSID:                 2,
-		PadID:                 -1,
-		UnknownPiece:          "<unk>",
-		BOSPiece:              "<s>",
-		EOSPiece:              "</s>",
-		PadPiece:              "<pad>",
-		UnknownSurface:        " ⁇ ",
+		ModelType:         Unigram,
+		VocabSize:         8000,
+		CharacterCoverage: 0.9995,
+		UnknownID:         0,
+		BOSID:             1,
+		EOSID:             2,
+		PadID:             -1,
+		UnknownSurface:    " ⁇ ",
+		UnknownPiece:      "<unk>",
+		BOSPiece:          "<s>",
+		EOSPiece:          "</s>",
+		PadPiece:          "<pad>",
 	}
 }
 
@@ -156,10 +118,9 @@ type NormalizerSpec struct {
 	// PrecompiledCharsmap is a trie of characters with their replacements, empty for identity.
 	PrecompiledCharsmap []byte `pb:"2,precompiled_charsmap"`
 
-	AddDummyPrefix        bool   `pb:"3,add_dummy_prefix"`         // begin a text with ▁
-	RemoveExtraWhitespace bool   `pb:"4,remove_extra_whitespaces"` // leading, trailing, repeated
-	EscapeWhitespace      bool   `pb:"5,escape_whitespaces"`       // spaces become ▁
-	RuleTSV               string `pb:"6,normalization_rule_tsv"`   // source of the map
+	AddDummyPrefix        bool `pb:"3,add_dummy_prefix"`         // begin a text with ▁
+	RemoveExtraWhitespace bool `pb:"4,remove_extra_whitespaces"` // leading, trailing, repeated
+	EscapeWhitespace      bool `pb:"5,escape_whitespaces"`       // spaces become ▁
 
 	// Rewrites are applied in turn before all else, everywhere in a text: a regular expression
 	// of package regexp that matches no empty text, a tab, and its replacement, in which $1 to

@@ -255,8 +255,6 @@ func (d *decoder) set(to any, name string, f field) error {
 		*v = f.body
 	case *float32:
 		*v = math.Float32frombits(uint32(f.value))
-	case *uint64:
-		*v = f.value
 	case *bool:
 		if *v = f.value == 1; f.value > 1 {
 			expected = "0 or 1"
@@ -357,8 +355,6 @@ func (s schemaField) append(buf []byte, v, standard reflect.Value, write bool) [
 	case reflect.Float32:
 		buf = binary.AppendUvarint(buf, uint64(s.number)<<3|wireFixed32)
 		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(float32(v.Float())))
-	case reflect.Uint64:
-		appendVarint(v.Uint())
 	case reflect.Int32:
 		appendVarint(uint64(v.Int()))
 	case reflect.Bool:

@@ -10,9 +10,7 @@ import (
 // testModel is a small unigram model with every type of piece.
 func testModel() *Model {
 	m := NewModel()
-	m.Trainer.ModelPrefix, m.Trainer.VocabSize = "m", 300
-	m.Trainer.PadID, m.Trainer.ByteFallback = 3, true
-	m.Trainer.UserDefinedSymbols = []string{"<sep>"}
+	m.Trainer.VocabSize, m.Trainer.ByteFallback = 300, true
 	m.Normalizer.Name = "identity"
 	m.Pieces = []Piece{
 		{Text: "<unk>", Type: Unknown},
@@ -69,7 +67,7 @@ func TestModelRoundTripUnknown(t *testing.T) {
 		"\x0a\x05\x0a\x01a\x18\x01",             // type normal
 		"\x0a\x08\x0a\x01a\x15\x00\x00\x00\x00", // score 0
 		"\x12\x00\x1a\x00\x2a\x00",              // empty messages
-		"\x12\x03\xa8\x01\x01",                  // split_by_unicode_script
+		"\x12\x03\xa8\x01\x01",                  // split_by_unicode_script, which is kept
 		// fields 200 of a piece and 4 and 200 of the model
 		"\x0a\x07\x0a\x01a\xc2\x0c\x01z\x22\x01x\xc2\x0c\x01y",
 	} {

@@ -223,9 +223,6 @@ func (c *Codes) Write(w io.Writer) error {
 	return b.Flush()
 }
 
-// Len returns the number of merges.
-func (c *Codes) Len() int { return len(c.lines) }
-
 // Segment returns line with a space between the segments of each word, as apply_bpe.py does. Spaces
 // and line endings at the begin and the end of line remain, and others become one. With a
 // vocabulary, segments that it lacks are split again, into the symbols that were merged.

@@ -1,15 +1,14 @@
-// Package subword reads, applies and learns the byte-pair encodings of subword-nmt (Sennrich,
-// Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units"): a file of
-// codes and a file of the vocabulary. It imports text packages and the standard library.
+// Package subword reads and applies the byte-pair encodings of subword-nmt (Sennrich, Haddow and
+// Birch 2016, "Neural Machine Translation of Rare Words with Subword Units"): a file of codes and a
+// file of the vocabulary. It imports text packages and the standard library.
 //
 //	codes.go       the file of codes, and the segments of a line
 //	merge.go       the merges of one word
-//	vocabulary.go  the file of the vocabulary, and counting one
+//	vocabulary.go  the file of the vocabulary
 //	tokenizer.go   codes and a vocabulary as a text.Tokenizer
 //	sample.go      encoding with merges dropped at random, for training
 //	trim.go        a tokenizer without the pieces that are not used
 //	file.go        the tokenizer as bytes, for the model file
-//	learn.go       codes from a corpus
 //
 // Text is a line of words with single spaces between them, as other tools have tokenized it, or raw
 // text that package moses tokenizes. Other white space is part of a word.

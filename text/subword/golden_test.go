@@ -1,8 +1,6 @@
 package subword
 
 import (
-	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,45 +65,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Learned codes and counted vocabularies are those of learn_bpe.py and get_vocab.py.
-func TestLearnGolden(t *testing.T) {
-	for name, n := range map[string]int{"codes.txt": 300, "codes-all.txt": 100000} {
-		var l Learner
-		for _, line := range readLines(t, "corpus.txt") {
-			if err := l.Add(line); err != nil {
-				t.Fatal(err)
-			}
-		}
-		codes, err := l.Learn(n, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := written(t, codes.Write), read(t, name); got != want {
-			t.Errorf("%s: learned\n%s\nwant\n%s", name, got, want)
-		}
-	}
-	var c Counter
-	for _, line := range readLines(t, "segmented.txt") {
-		c.Add(line)
-	}
-	v, err := c.Vocabulary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := written(t, v.Write), read(t, "vocabulary.txt"); got != want {
-		t.Errorf("counted\n%s\nwant\n%s", got, want)
-	}
-}
-
-func written(t *testing.T, write func(w io.Writer) error) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 // TFM_SUBWORD_NMT names a folder with the test data of subword-nmt: corpus.en, bpe.ref and
 // corpus.bpe.ref.en.
 func TestSubwordNMT(t *testing.T) {
@@ -121,19 +80,9 @@ func TestSubwordNMT(t *testing.T) {
 		}
 		content[name] = string(data)
 	}
-	var l Learner
-	for line := range strings.Lines(content["corpus.en"]) {
-		if err := l.Add(line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	codes, err := l.Learn(1000, 2)
+	codes, err := ReadCodes(strings.NewReader(content["bpe.ref"]), "bpe.ref")
 	if err != nil {
 		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := codes.Write(&b); err != nil || b.String() != content["bpe.ref"] {
-		t.Errorf("learned codes differ from bpe.ref, error %v", err)
 	}
 	var segmented strings.Builder
 	for line := range strings.Lines(content["corpus.en"]) {
@@ -163,15 +112,4 @@ func BenchmarkEncode(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(len(lines))*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
-}
-
-func BenchmarkLearn(b *testing.B) {
-	lines := readLines(b, "corpus.txt")
-	for b.Loop() {
-		var l Learner
-		for _, line := range lines {
-			l.Add(line)
-		}
-		l.Learn(300, 2)
-	}
 }

@@ -1,11 +1,8 @@
 package subword
 
 import (
-	"bufio"
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -87,18 +84,6 @@ func ReadVocabulary(r io.Reader, name string, threshold int64) (*Vocabulary, err
 	return v, nil
 }
 
-// Write writes the vocabulary as a file that ReadVocabulary and subword-nmt read.
-func (v *Vocabulary) Write(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	for _, x := range v.entries {
-		fmt.Fprintln(b, x.Piece, x.Count)
-	}
-	return b.Flush()
-}
-
-// Len returns the number of pieces.
-func (v *Vocabulary) Len() int { return len(v.entries) }
-
 // find returns the index of a segment, with a joint unless it is the last of its word, or -1.
 func (v *Vocabulary) find(segment string, isLast bool) int32 {
 	list := v.joined
@@ -109,35 +94,4 @@ func (v *Vocabulary) find(segment string, isLast bool) int32 {
 		return i
 	}
 	return -1
-}
-
-// Counter counts the pieces of segmented lines. The zero value is ready to use.
-type Counter struct {
-	entries []Entry
-	index   map[string]int
-}
-
-// Add counts the pieces of a line that Codes.Segment returned.
-func (c *Counter) Add(line string) {
-	if c.index == nil {
-		c.index = map[string]int{}
-	}
-	for piece := range strings.FieldsSeq(line) {
-		i, ok := c.index[piece]
-		if !ok {
-			i = len(c.entries)
-			piece = strings.Clone(piece)
-			c.index[piece] = i
-			c.entries = append(c.entries, Entry{Piece: piece})
-		}
-		c.entries[i].Count++
-	}
-}
-
-// Vocabulary returns the pieces in the order of get_vocab.py: by descending count, then in the
-// order of their first occurrence.
-func (c *Counter) Vocabulary() (*Vocabulary, error) {
-	sorted := slices.Clone(c.entries)
-	slices.SortStableFunc(sorted, func(a, b Entry) int { return cmp.Compare(b.Count, a.Count) })
-	return NewVocabulary(sorted, 0)
 }

@@ -2,7 +2,7 @@
 
     pip install unicodedata2==17.0.0 regex==2026.11.15
     python rules.py FOLDER
-    go test tfm/text/sentencepiece/train -run TestNormalizations -rules FOLDER
+    go test tfm/text/sentencepiece/internal/charsmap -run TestNormalizations -rules FOLDER
 
 The last command compiles them to normalizations.gz. The data is that of Unicode 17.0.0, under the
 Unicode License V3. With sentencepiece in the environment and -compare, rules.py compares the rules

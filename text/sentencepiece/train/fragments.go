@@ -81,10 +81,9 @@ func (p *specialPieces) longest(s []byte) int {
 // fragmenter splits texts into fragments and counts them.
 type fragmenter struct {
 	table      fragmentTable
-	rules      *pieceRules
+	scripts    *scriptTable
 	normalizer *sentencepiece.Normalizer
 	special    specialPieces
-	wholeLines bool // words are not normalized alone
 
 	normal []byte // scratch
 	found  []int32
@@ -98,7 +97,7 @@ type fragmenter struct {
 // add counts the fragments of a text.
 func (f *fragmenter) add(s string) {
 	f.last = -1
-	whole := f.wholeLines || strings.Contains(s, space) // normalization trims ▁ too
+	whole := strings.Contains(s, space) // normalization trims ▁ too
 	for s != "" {
 		word := s
 		if !whole {
@@ -196,8 +195,8 @@ func (f *fragmenter) count(normal []byte) (indices []int32, all bool) {
 			continue
 		}
 		c, size := utf8.DecodeRune(normal[i:])
-		class := f.rules.class(c)
-		if i > start && (f.rules.splits(before, class) || i+size-start > maxFragment) {
+		class := f.scripts.class(c)
+		if i > start && (splits(before, class) || i+size-start > maxFragment) {
 			flush(i, nextChar(c))
 		}
 		i += size

@@ -56,8 +56,8 @@ func (t *Trainer) findSeeds(c *corpus, limit int) *seeds {
 
 	s := &seeds{longest: make([]int32, n)}
 	lists := make([][]seed, len(c.chars))
-	finders := make([]seedFinder, parallel.Workers(t.Threads))
-	parallel.For(t.Threads, len(c.chars), 1, func(worker, symbol, _ int) {
+	finders := make([]seedFinder, parallel.Workers(t.threads))
+	parallel.For(t.threads, len(c.chars), 1, func(worker, symbol, _ int) {
 		f := &finders[worker]
 		f.corpus, f.fragmentOf, f.longest = c, fragmentOf, s.longest
 		lists[symbol] = f.find(order[starts[symbol]:starts[symbol+1]])
@@ -184,11 +184,11 @@ func (f *seedFinder) find(starts []int32) []seed {
 	for _, at := range starts {
 		f.longest[at] = -1
 		end := c.bounds[f.fragmentOf[at]+1]
-		state, _ := c.rules.extend(pieceState{}, c.classes[c.symbols[at]])
+		state, _ := pieceState{}.extend(c.classes[c.symbols[at]])
 		n, key, shift := int32(1), uint64(0), 64
 		for i := at + 1; i < end; i++ {
 			var ok bool
-			if state, ok = c.rules.extend(state, c.classes[c.symbols[i]]); !ok {
+			if state, ok = state.extend(c.classes[c.symbols[i]]); !ok {
 				break
 			}
 			n++
@@ -276,7 +276,7 @@ func (f *seedFinder) close(n int32) {
 
 // addSeed adds the string of a node if it is a seed.
 func (f *seedFinder) addSeed(d *seedNode) {
-	if d.n < 2 || d.next != manyNexts || !f.complete(d) {
+	if d.n < 2 || d.next != manyNexts {
 		return
 	}
 	i := int32(len(f.list))
@@ -289,18 +289,4 @@ func (f *seedFinder) addSeed(d *seedNode) {
 		}
 	}
 	f.orphans = append(f.orphans[:d.orphans], i)
-}
-
-// complete reports whether the string of a node can be a piece.
-func (f *seedFinder) complete(d *seedNode) bool {
-	c := f.corpus
-	last := c.classes[c.symbols[d.at+d.n-1]]
-	if last != spaceChar {
-		return true
-	}
-	var state pieceState
-	for _, symbol := range c.symbols[d.at : d.at+d.n] {
-		state, _ = c.rules.extend(state, c.classes[symbol])
-	}
-	return c.rules.complete(state, last)
 }

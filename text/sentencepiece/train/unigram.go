@@ -14,21 +14,28 @@ import (
 // unknownPenalty is the distance of the score of a character without a piece from the lowest one.
 const unknownPenalty = 10
 
+// The defaults of spm_train.
+const (
+	seedSize        = 1000000
+	subIterations   = 2    // of expectation maximization, before pieces are dropped
+	shrinkingFactor = 0.75 // share of the pieces that are kept
+)
+
 // trainUnigram learns the pieces of a unigram model (Kudo 2018, "Subword Regularization", section
 // 3.2): it begins with many pieces and alternates between estimating their probabilities by
 // expectation maximization and dropping those without which the likelihood falls least.
 func (t *Trainer) trainUnigram(c *corpus, want int) []sentencepiece.Piece {
 	target := int(float64(t.spec.VocabSize) * 1.1)
-	e := t.newEstimator(c, t.findSeeds(c, int(t.spec.SeedSize)))
+	e := t.newEstimator(c, t.findSeeds(c, seedSize))
 	for {
-		for range t.spec.NumSubIterations {
+		for range subIterations {
 			e.maximize(e.expect())
-			t.Progress(Progress{len(e.pieces), target})
+			t.Progress(len(e.pieces), target)
 		}
 		if len(e.pieces) <= target {
 			return e.final(want)
 		}
-		e.prune(max(target, int(float64(t.spec.ShrinkingFactor)*float64(len(e.pieces)))))
+		e.prune(max(target, int(float64(shrinkingFactor)*float64(len(e.pieces)))))
 	}
 }
 
@@ -131,7 +138,7 @@ func (t *Trainer) newEstimator(c *corpus, s *seeds) *estimator {
 		occurrences += count * int64(c.bounds[f+1]-c.bounds[f])
 	}
 	e.scale = math.Ldexp(1, min(40, 62-bits.Len64(uint64(occurrences))))
-	e.workers = make([]estimatorScratch, parallel.Workers(t.Threads))
+	e.workers = make([]estimatorScratch, parallel.Workers(t.threads))
 	e.update()
 	return e
 }
@@ -154,7 +161,7 @@ func (e *estimator) update() {
 // perFragment calls f with each fragment on several goroutines and returns the sums of their
 // counts.
 func (e *estimator) perFragment(f func(sc *estimatorScratch, fragment int)) []int64 {
-	parallel.For(e.t.Threads, len(e.c.counts), blockFragments, func(worker, lo, hi int) {
+	parallel.For(e.t.threads, len(e.c.counts), blockFragments, func(worker, lo, hi int) {
 		sc := &e.workers[worker]
 		if sc.counts == nil {
 			sc.counts = make([]int64, len(e.pieces))
@@ -303,7 +310,7 @@ func (e *estimator) maximize(counts []int64) {
 	}
 	all := digamma(float64(sum) / e.scale)
 	const block = 1 << 12
-	parallel.For(e.t.Threads, len(counts), block, func(_, lo, hi int) {
+	parallel.For(e.t.threads, len(counts), block, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if keep[i] {
 				e.pieces[i].score = digamma(float64(counts[i])/e.scale) - all
@@ -336,7 +343,7 @@ func (e *estimator) keep(keep []bool) {
 		}
 	}
 	e.pieces = e.pieces[:kept]
-	parallel.For(e.t.Threads, len(e.c.counts), blockFragments, func(_, lo, hi int) {
+	parallel.For(e.t.threads, len(e.c.counts), blockFragments, func(_, lo, hi int) {
 		at, end := e.c.bounds[lo], e.c.bounds[hi]
 		for next := e.first[at]; at < end; at++ {
 			first := next
@@ -369,7 +376,7 @@ func (e *estimator) prune(size int) {
 	}
 	losses := make([]float64, len(e.pieces))
 	const block = 1 << 10
-	parallel.For(e.t.Threads, len(losses), block, func(worker, lo, hi int) {
+	parallel.For(e.t.threads, len(losses), block, func(worker, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			losses[i] = e.loss(&e.workers[worker], int32(i), counts, float64(total))
 		}

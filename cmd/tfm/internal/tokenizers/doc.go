@@ -3,6 +3,5 @@
 //
 //	read.go           tokenizers of models, of `tfm vocab`, of sentencepiece and of subword-nmt
 //	train.go          training of byte-level BPE; lines, progress and notes of any training
-//	sentencepiece.go  training of .model files of sentencepiece, and its flags
-//	subword.go        training of codes of subword-nmt; the files of a tokenizer that has them
+//	sentencepiece.go  training of unigram models of sentencepiece, and its flags
 package tokenizers

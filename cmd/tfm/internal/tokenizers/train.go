@@ -26,10 +26,7 @@ func Train(out string, size int, files []string) error {
 	p := terminal.NewProgress(os.Stderr)
 	defer p.Clear()
 	var trainer bpe.Trainer
-	lines, err := eachLine(p, files, func(line string) error {
-		trainer.Add(line)
-		return nil
-	})
+	lines, err := eachLine(p, files, trainer.Add)
 	if err != nil {
 		return err
 	}
@@ -76,19 +73,14 @@ func sampleNote(threshold int64, exceeded string) string {
 		exceeded, format.Thousands(threshold))
 }
 
-// eachLine calls f with each line of files until its first error, shows their number, and returns
-// it.
-func eachLine(p *terminal.Progress, files []string, f func(line string) error) (lines int, err error) {
+// eachLine calls f with each line of files, shows their number, and returns it.
+func eachLine(p *terminal.Progress, files []string, f func(line string)) (lines int, err error) {
 	for _, name := range files {
-		n := 0
 		for line, err := range text.Lines(name) {
 			if err != nil {
 				return lines, err
 			}
-			n++
-			if err := f(line); err != nil {
-				return lines, fmt.Errorf("%s:%d: %w", name, n, err)
-			}
+			f(line)
 			if lines++; lines%10000 == 0 {
 				p.Update(time.Now(), fmt.Sprintf("%s lines", format.Thousands(lines)))
 			}

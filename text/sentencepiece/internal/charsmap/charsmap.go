@@ -25,10 +25,10 @@ type Map struct {
 }
 
 const (
-	// MaxReplacement is the limit of a replacement in bytes. Unicode's longest has 33.
-	MaxReplacement = 256
-	// ValueBit marks a node with a value.
-	ValueBit = 1 << 31
+	// maxReplacement is the limit of a replacement in bytes. Unicode's longest has 33.
+	maxReplacement = 256
+	// valueBit marks a node with a value.
+	valueBit = 1 << 31
 )
 
 // hasValue reports whether an entry ends at a node.
@@ -38,7 +38,7 @@ func hasValue(node uint32) bool { return node>>8&1 == 1 }
 func nodeOffset(node uint32) uint32 { return node >> 10 << (node & (1 << 9) >> 6) }
 
 // Unmarshal decodes a map. An empty one is the identity. Untrusted data is safe: no path of the
-// trie leaves it or is cyclic, and no replacement is longer than MaxReplacement.
+// trie leaves it or is cyclic, and no replacement is longer than maxReplacement.
 func Unmarshal(data []byte) (c Map, err error) {
 	if len(data) == 0 {
 		return c, nil
@@ -66,7 +66,7 @@ func (c *Map) check() error {
 	// nodes.
 	first := make([]uint32, n+257) // index in children of the first child of a base
 	for i, node := range c.nodes {
-		if node < ValueBit {
+		if node < valueBit {
 			first[uint32(i)^node&0xFF+1]++
 		}
 	}
@@ -76,7 +76,7 @@ func (c *Map) check() error {
 	children := make([]uint32, first[len(first)-1])
 	next := append([]uint32(nil), first...)
 	for i, node := range c.nodes {
-		if node < ValueBit {
+		if node < valueBit {
 			base := uint32(i) ^ node&0xFF
 			children[next[base]] = uint32(i)
 			next[base]++
@@ -98,10 +98,10 @@ func (c *Map) check() error {
 		}
 		if hasValue(node) && i != 0 {
 			value := c.nodes[base]
-			if at := value &^ ValueBit; value < ValueBit || int(at) >= len(c.texts) {
+			if at := value &^ valueBit; value < valueBit || int(at) >= len(c.texts) {
 				return fmt.Errorf("node %d of the trie: found value %#x, expected bit 31 and an offset less than %d", i, value, len(c.texts))
-			} else if end := strings.IndexByte(c.texts[at:min(len(c.texts), int(at)+MaxReplacement+1)], 0); end < 0 {
-				return fmt.Errorf("node %d of the trie: found a replacement without NUL, expected at most %d bytes and a NUL", i, MaxReplacement)
+			} else if end := strings.IndexByte(c.texts[at:min(len(c.texts), int(at)+maxReplacement+1)], 0); end < 0 {
+				return fmt.Errorf("node %d of the trie: found a replacement without NUL, expected at most %d bytes and a NUL", i, maxReplacement)
 			}
 		}
 		state[i] = open
@@ -149,12 +149,12 @@ func (c *Map) Longest(s string) (replacement string, length int) {
 			break
 		}
 		node := c.nodes[i]
-		if node&(ValueBit|0xFF) != uint32(s[k]) {
+		if node&(valueBit|0xFF) != uint32(s[k]) {
 			break
 		}
 		i ^= nodeOffset(node)
 		if hasValue(node) {
-			length, at = k+1, int(c.nodes[i]&^ValueBit)
+			length, at = k+1, int(c.nodes[i]&^valueBit)
 		}
 	}
 	if length == 0 {
@@ -174,7 +174,7 @@ func (c *Map) Plain(ch byte) bool {
 	}
 	child := func(base uint32, ch byte) (node uint32, ok bool) {
 		i := base ^ uint32(ch)
-		if i >= uint32(len(c.nodes)) || c.nodes[i]&(ValueBit|0xFF) != uint32(ch) {
+		if i >= uint32(len(c.nodes)) || c.nodes[i]&(valueBit|0xFF) != uint32(ch) {
 			return 0, false
 		}
 		return i, true

@@ -1,7 +1,8 @@
-// Package charsmap reads, applies and builds the precompiled_charsmap of a .model file of
-// SentencePiece: replacements of characters. It imports only the standard library.
+// Package charsmap reads and applies the precompiled_charsmap of a .model file of SentencePiece:
+// replacements of characters. It has those of spm_train's normalizations. It imports only the
+// standard library.
 //
 //	charsmap.go  decodes a map and looks up text
-//	build.go     builds a map from rules
+//	named.go     the maps of the normalizations, by name
 //	placer.go    assigns the nodes of a double array
 package charsmap

@@ -3,60 +3,22 @@ package charsmap
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
-// Rule is a replacement of a normalization.
-type Rule struct{ From, To string }
-
-// Compile returns the map of rules.
-func Compile(rules []Rule) ([]byte, error) {
-	if len(rules) == 0 {
-		return nil, errors.New("no rules")
-	}
-	var texts strings.Builder
-	offsets := map[string]uint32{}
-	entries := make([]Entry, len(rules))
-	for i, r := range rules {
-		at, ok := offsets[r.To]
-		if !ok {
-			at = uint32(texts.Len())
-			offsets[r.To] = at
-			texts.WriteString(r.To + "\x00")
-		}
-		entries[i] = Entry{r.From, at}
-	}
-	nodes, err := BuildTrie(entries)
-	if err != nil {
-		return nil, err
-	}
-	return Marshal(nodes, texts.String()), nil
+// entry is an entry of the trie of a map: a text with the offset of its replacement.
+type entry struct {
+	key   string
+	value uint32 // less than 1<<31
 }
 
-// Marshal is the inverse of Unmarshal, from the nodes of a trie and the replacements.
-func Marshal(nodes []uint32, texts string) []byte {
-	data := binary.LittleEndian.AppendUint32(nil, uint32(4*len(nodes)))
-	for _, node := range nodes {
-		data = binary.LittleEndian.AppendUint32(data, node)
-	}
-	return append(data, texts...)
-}
-
-// Entry is an entry of the trie of a map: a text with the offset of its replacement.
-type Entry struct {
-	Key   string
-	Value uint32 // less than 1<<31
-}
-
-// BuildTrie returns the double array of entries with different keys, which it sorts. Equal
+// buildTrie returns the double array of entries with different keys, which it sorts. Equal
 // subtrees share their nodes, as in Darts-clone: Unicode's 200,000 sequences of Hangul then need
 // 20,000 nodes.
-func BuildTrie(entries []Entry) ([]uint32, error) {
-	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) })
+func buildTrie(entries []entry) ([]uint32, error) {
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
 	return newGraph(entries).doubleArray()
 }
 
@@ -75,7 +37,7 @@ type transition struct {
 
 // newGraph builds the automaton of sorted entries (Daciuk, Mihov, Watson and Watson 2000,
 // "Incremental Construction of Minimal Acyclic Finite-State Automata", section 3).
-func newGraph(entries []Entry) *graph {
+func newGraph(entries []entry) *graph {
 	g := new(graph)
 	index := map[string]int32{}
 	path := [][]transition{nil} // the states of the last key's prefixes, which may get transitions
@@ -101,16 +63,16 @@ func newGraph(entries []Entry) *graph {
 	last := ""
 	for _, e := range entries {
 		common := 0
-		for common < len(last) && common < len(e.Key) && last[common] == e.Key[common] {
+		for common < len(last) && common < len(e.key) && last[common] == e.key[common] {
 			common++
 		}
 		closeTo(common)
-		for _, c := range []byte(e.Key[common:]) {
+		for _, c := range []byte(e.key[common:]) {
 			path[len(path)-1] = append(path[len(path)-1], transition{by: c})
 			path = append(path, nil)
 		}
-		path[len(path)-1] = append(path[len(path)-1], transition{0, e.Value})
-		last = e.Key
+		path[len(path)-1] = append(path[len(path)-1], transition{0, e.value})
+		last = e.key
 	}
 	closeTo(0)
 	g.root = int32(len(g.states))
@@ -158,7 +120,7 @@ func (g *graph) doubleArray() ([]uint32, error) {
 		for _, t := range transitions {
 			i := bases[state] ^ uint32(t.by)
 			if t.by == 0 {
-				nodes[i] = ValueBit | t.to
+				nodes[i] = valueBit | t.to
 				continue
 			}
 			nodes[i] = uint32(t.by)
