@@ -15,6 +15,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"tfm/lang"
 )
 
 // tmxReader reads the units of a translation memory, a TMX file, as lines of a TSV file: source,
@@ -46,7 +48,11 @@ type tmxUnit struct {
 	codes    int // depth of the outermost codes; 0 outside of codes
 }
 
-type tmxVariant struct{ lang, text string }
+type tmxVariant struct {
+	lang string
+	tag  lang.Tag // of lang
+	text string
+}
 
 var (
 	// tmxBegin is the part of a file up to its root element: an XML declaration, comments,
@@ -232,7 +238,7 @@ func (t *tmxReader) endSegment() error {
 	if u.size += len(s) + tmxVariantMin; u.size > maxTMXUnit {
 		return t.errorf("found a unit longer than %d bytes", maxTMXUnit)
 	}
-	u.variants = append(u.variants, tmxVariant{u.lang, s})
+	u.variants = append(u.variants, tmxVariant{u.lang, lang.Parse(u.lang), s})
 	return nil
 }
 
@@ -265,13 +271,13 @@ func (t *tmxReader) findLanguages() error {
 	if t.given() {
 		return nil
 	}
-	found := slices.DeleteFunc([]string{t.src, t.tgt}, func(lang string) bool { return lang == "" })
-	has := func(lang string) int {
-		return slices.IndexFunc(found, func(l string) bool { return lang != "" && sameLanguage(l, lang) })
+	found := slices.DeleteFunc([]string{t.src, t.tgt}, func(name string) bool { return name == "" })
+	has := func(tag lang.Tag) int {
+		return slices.IndexFunc(found, func(l string) bool { return lang.Parse(l).Same(tag) })
 	}
 	known := len(found)
 	for _, v := range t.unit.variants {
-		if len(found) <= 2 && has(v.lang) < 0 {
+		if len(found) <= 2 && has(v.tag) < 0 {
 			found = append(found, v.lang)
 		}
 	}
@@ -286,7 +292,7 @@ func (t *tmxReader) findLanguages() error {
 		lang   string
 		source bool
 	}{{t.header, true}, {t.files.TgtLang, false}, {t.files.SrcLang, true}} {
-		if i := has(hint.lang); known == 0 && i >= 0 {
+		if i := has(lang.Parse(hint.lang)); known == 0 && i >= 0 {
 			of, source = i, hint.source
 			if len(hint.lang) < len(found[i]) { // also other regions
 				found[i] = hint.lang
@@ -301,34 +307,18 @@ func (t *tmxReader) findLanguages() error {
 
 // in returns the text in a language, or "": that of its very tag, or else of one of the same
 // language that is not the tag of the other side.
-func (u *tmxUnit) in(lang, other string) (text string) {
+func (u *tmxUnit) in(language, other string) (text string) {
+	want, not := lang.Parse(language), lang.Parse(other)
 	for _, v := range u.variants {
 		switch {
-		case lang == "":
-		case sameTag(v.lang, lang):
+		case language == "":
+		case v.tag == want:
 			return v.text
-		case text == "" && sameLanguage(v.lang, lang) && !sameTag(v.lang, other):
+		case text == "" && want.Same(v.tag) && v.tag != not:
 			text = v.text
 		}
 	}
 	return text
-}
-
-// chinese has the scripts of the regions by which programs name them.
-var chinese = map[string]string{"zh-cn": "zh-hans-cn", "zh-sg": "zh-hans-sg", "zh-tw": "zh-hant-tw", "zh-hk": "zh-hant-hk", "zh-mo": "zh-hant-mo"}
-
-// tag returns a BCP 47 tag in the form that compares.
-func tag(lang string) string {
-	lang = strings.ToLower(strings.ReplaceAll(lang, "_", "-"))
-	return cmp.Or(chinese[lang], lang)
-}
-
-func sameTag(a, b string) bool { return tag(a) == tag(b) }
-
-// sameLanguage reports whether two BCP 47 tags are of one language, where one may have no region.
-func sameLanguage(a, b string) bool {
-	a, b = tag(a)+"-", tag(b)+"-"
-	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
 // attribute returns the value of an attribute, or "".
