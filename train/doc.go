@@ -23,7 +23,7 @@
 //	checkpoint.go  checkpoint files; lock.go: exclusive use of their folder
 //	finish.go      the final weights of a run; average.go: the mean of checkpoints
 //	rounds.go      training in rounds: settings and files
-//	work.go        a worker's part of a round; merge.go: the outer step
+//	work.go        a worker's part of a round; merge.go: the mean of the workers
 //	sums.go        checksums of the parts of such a file
 //	options.go     every setting and its default
 //	event.go       the progress reports of a run; log.go writes them to a runlog
@@ -56,6 +56,7 @@
 //   - validation: loss and BLEU of the weights on held-out pairs; it chooses the best step
 //   - checkpoint: a model file with all state that a run needs to continue
 //   - resume: to continue a run from a checkpoint
-//   - round: steps of several workers, each on its own, and an outer step; see Rounds
+//   - round: steps of several workers, each on its own, and the mean of their weights; see
+//     Rounds
 //   - moments: the optimizer's state, one value per weight or more
 package train

@@ -75,7 +75,7 @@ const (
 	Saving
 
 	CooldownBegan // before the first step of the cooldown
-	Merged        // after the outer step of a round, see Rounds
+	Merged        // after the mean of a round, see Rounds
 )
 
 // TokensPerSec returns the source and target tokens per second together.

@@ -15,8 +15,8 @@ import (
 // MergeDone reports whether a round is merged.
 func MergeDone(o Options, round int) bool { return o.merged(round) }
 
-// Merge makes the outer step of a round, validates the weights, and writes the file of the next
-// round, unless it is there. It adds the workers' weights and moments in their order. It fails with
+// Merge sets the weights to the mean of a round's workers, validates them, and writes the file of
+// the next round, unless it is there. It adds the weights and moments in their order. It fails with
 // an IncompleteError if a worker's file is missing, unless at least quorum are there: then the
 // round goes without the others, which State.Missing records; 0 needs all. Any number of attempts
 // may run at the same time; with a quorum only if no worker's file comes meanwhile. Its other
@@ -49,14 +49,9 @@ func merge(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opt
 			return context.Cause(ctx)
 		}
 	}
-	optimizer := r.outerOptimizer()
-	if err := outer.partMoments(t.Params, outerMoments(optimizer)); err != nil {
+	if err := r.averageWorkers(round, members); err != nil {
 		return err
 	}
-	if err := r.addWorkers(round, members); err != nil {
-		return err
-	}
-	r.outerStep(optimizer)
 	r.send(Event{Kind: Merged, Workers: len(members)})
 	if r.valid != nil {
 		r.validateWeights(ctx)
@@ -67,7 +62,7 @@ func merge(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opt
 	if MergeDone(o, round) { // by another attempt, which perhaps has removed files of this round
 		return nil
 	}
-	if err := r.writeRound(o.OuterPath(round+1), append(outerMoments(optimizer), r.workerMoments()...)); err != nil {
+	if err := r.writeRound(o.OuterPath(round+1), r.optimizer.Moments()); err != nil {
 		return err
 	}
 	r.pruneRounds(round)
@@ -99,10 +94,11 @@ func (o Options) Members(round, quorum int) (members []int, err error) {
 	return members, nil
 }
 
-// addWorkers adds the mean of the workers' weights to the gradient, as Average does, and that of
-// their moments to the moments (Yu et al., 2019, "On the Linear Speedup Analysis of Communication
+// averageWorkers sets the weights to the mean of the workers', as Average does, and the moments,
+// which are 0, to that of theirs (Yu et al., 2019, "On the Linear Speedup Analysis of Communication
 // Efficient Momentum SGD"). It sets the state to that after the round.
-func (r *run) addWorkers(round int, members []int) error {
+func (r *run) averageWorkers(round int, members []int) error {
+	clear(r.t.Params.W)
 	buffer := make([]float32, r.t.Params.Count())
 	for i, member := range members {
 		state, err := r.addWorker(r.o.WorkerPath(round, member), 1/float32(len(members)), buffer)
@@ -135,8 +131,8 @@ func (r *run) addWorker(path string, share float32, buffer []float32) (State, er
 	if err := c.partWeights(worker); err != nil {
 		return State{}, err
 	}
-	mat.Axpy(share, buffer, r.t.Params.G)
-	for _, m := range r.workerMoments() {
+	mat.Axpy(share, buffer, r.t.Params.W)
+	for _, m := range r.optimizer.Moments() {
 		sum := m.Values
 		m.Values = buffer[:len(sum)]
 		if err := c.partMoments(worker, []Moment{m}); err != nil {
@@ -145,23 +141,6 @@ func (r *run) addWorker(path string, share float32, buffer []float32) (State, er
 		mat.Axpy(share, m.Values, sum)
 	}
 	return c.State, nil
-}
-
-// outerStep moves the weights by the outer gradient, see Rounds. Params.G, the mean of the workers'
-// weights, is cleared.
-func (r *run) outerStep(optimizer *SGD) {
-	w, g, rate, scale := r.t.Params.W, r.t.Params.G, r.o.Rounds.OuterLR, float32(1)
-	switch r.o.Rounds.Outer {
-	case OuterAverage:
-		copy(w, g)
-		clear(g)
-		return
-	case OuterSlowMo:
-		γ := r.rate.Rate(r.state.Step)
-		rate, scale = rate*γ, float32(1/γ)
-	}
-	mat.AxpyTo(g, -1, g, w)
-	optimizer.StepAndClear(r.pool, w, g, rate, scale)
 }
 
 // pruneRounds removes the files that neither the next round nor the end of the training needs,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,39 +17,19 @@ import (
 )
 
 // Rounds are the settings of a training in rounds. In each, every worker makes LocalSteps steps on
-// its own, from the same weights and on batches of its own; then one outer step moves the weights
-// to or beyond the mean of theirs. Weights are exchanged once a round instead of at every step
+// its own, from the same weights and on batches of its own; then the mean of their weights becomes
+// the weights of the next round. Weights are exchanged once a round instead of at every step
 // (Stich, 2019, "Local SGD Converges Fast and Communicates Little"). The result depends on Workers,
 // but not on the number of machines, nor on when and how often a worker's part was computed.
-//
-// With the weights w of the round, w₁ … w_n of the workers, and the outer gradient g = w - Σ wᵢ/n,
-// Outer is
-//
-//	average   w = Σ wᵢ/n, as Average does
-//	nesterov  b = OuterMomentum·b + g,  w = w - OuterLR·(g + OuterMomentum·b)
-//	          (Douillard et al., 2023, "DiLoCo")
-//	slowmo    b = OuterMomentum·b + g/γ,  w = w - OuterLR·γ·b, with the learning rate γ of the
-//	          round's last step (Wang et al., 2020, "SlowMo")
 type Rounds struct {
-	Workers       int     `json:"workers"`
-	LocalSteps    int     `json:"local_steps"` // steps of a worker in a round
-	Rounds        int     `json:"rounds"`
-	Outer         string  `json:"outer"`
-	OuterLR       float64 `json:"outer_lr,omitempty"`       // 0 with average
-	OuterMomentum float64 `json:"outer_momentum,omitempty"` // 0 with average
-	ResetMoments  bool    `json:"reset_moments,omitempty"`  // of the workers after each round
+	Workers    int `json:"workers"`
+	LocalSteps int `json:"local_steps"` // steps of a worker in a round
+	Rounds     int `json:"rounds"`
 
 	// Missing are parts to leave out though they may be there, as ROUND/WORKER separated by
 	// spaces, so that a training with State.Missing is repeated.
 	Missing string `json:"-"`
 }
-
-// Values of Rounds.Outer.
-const (
-	OuterAverage  = "average"
-	OuterNesterov = "nesterov"
-	OuterSlowMo   = "slowmo"
-)
 
 // validateRounds reports the first invalid field of a training in rounds, as a *model.FieldError.
 func (o Options) validateRounds() error {
@@ -58,14 +37,11 @@ func (o Options) validateRounds() error {
 	if r.Workers == 0 && r.LocalSteps == 0 && r.Rounds == 0 {
 		return nil
 	}
-	steps, average := r.LocalSteps*r.Rounds, r.Outer == OuterAverage
+	steps := r.LocalSteps * r.Rounds
 	return firstBroken([]rule{
 		{r.Workers < 1 || r.Workers > 1024, "workers", r.Workers, "1 to 1024"},
 		{r.LocalSteps < 1 || r.LocalSteps > 1<<20, "local_steps", r.LocalSteps, "1 to 1048576"},
 		{r.Rounds < 1 || r.Rounds > 9999, "rounds", r.Rounds, "1 to 9999"},
-		{!slices.Contains([]string{OuterAverage, OuterNesterov, OuterSlowMo}, r.Outer), "outer", r.Outer, "nesterov, slowmo or average"},
-		{!(r.OuterLR >= 0) || math.IsInf(r.OuterLR, 0) || average != (r.OuterLR == 0), "outer_lr", r.OuterLR, "more than 0, or 0 with the outer step average"},
-		{!(r.OuterMomentum >= 0 && r.OuterMomentum < 1) || average && r.OuterMomentum != 0, "outer_momentum", r.OuterMomentum, "0 ≤ outer_momentum < 1, 0 with the outer step average"},
 		{o.Steps != steps, "steps", o.Steps, fmt.Sprintf("%d, the steps of a worker in all rounds", steps)},
 		{o.ValidEvery != 0 && o.ValidEvery != r.LocalSteps, "valid_every", o.ValidEvery, fmt.Sprintf("%d, a round, or 0", r.LocalSteps)},
 		{o.SaveEvery != r.LocalSteps, "save_every", o.SaveEvery, fmt.Sprintf("%d, a round", r.LocalSteps)},
@@ -81,8 +57,8 @@ func (o Options) roundDir(round int) string {
 	return filepath.Join(o.Dir, fmt.Sprintf("round-%04d", round))
 }
 
-// OuterPath returns the file that a round begins with: a checkpoint of the weights, of the mean of
-// the workers' moments, and of the outer momentum. That of round Rounds+1 has the last weights.
+// OuterPath returns the file that a round begins with: a checkpoint of the means of the workers'
+// weights and moments. That of round Rounds+1 has the last weights.
 func (o Options) OuterPath(round int) string {
 	return filepath.Join(o.roundDir(round), "outer"+checkpointSuffix)
 }
@@ -154,32 +130,6 @@ func (e IncompleteError) Error() string {
 	return fmt.Sprintf("round %d is incomplete: %s is missing", e.Round, names)
 }
 
-// workerMoments returns the moments that workers write, and begin a round with.
-func (r *run) workerMoments() []Moment {
-	if r.o.Rounds.ResetMoments {
-		return nil
-	}
-	return r.optimizer.Moments()
-}
-
-// outerMoments returns those of the outer step, by a name that no optimizer of workers has.
-func outerMoments(o *SGD) []Moment {
-	moments := o.Moments()
-	for i := range moments {
-		moments[i].Name = "outer.b."
-	}
-	return moments
-}
-
-// outerOptimizer returns the optimizer of the outer step. Average has none.
-func (r *run) outerOptimizer() *SGD {
-	rounds := r.o.Rounds
-	if rounds.Outer == OuterAverage {
-		return NewSGD(0, 0, false)
-	}
-	return NewSGD(r.t.Params.Count(), rounds.OuterMomentum, rounds.Outer == OuterNesterov)
-}
-
 // Begin writes the weights of t and the settings as the file of round 1, with which Work and Merge
 // begin. It replaces one that is there. Its arguments and errors are those of Run.
 func Begin(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Options) error {
@@ -193,7 +143,7 @@ func Begin(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opt
 	}
 	r.chooseTokenizer()
 	r.state.Data = r.loader.fingerprint
-	return r.writeRound(o.OuterPath(1), outerMoments(r.outerOptimizer()))
+	return r.writeRound(o.OuterPath(1), nil)
 }
 
 // openRound prepares a run that begins with the file of a round.

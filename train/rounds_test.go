@@ -21,7 +21,7 @@ import (
 func roundOptions(t *testing.T, workers, rounds int) Options {
 	o := smallOptions(4 * rounds)
 	o.Dir, o.ValidEvery, o.SaveEvery, o.Keep, o.Average = t.TempDir(), 4, 4, 2, 2
-	o.Rounds = Rounds{Workers: workers, LocalSteps: 4, Rounds: rounds, Outer: OuterNesterov, OuterLR: 0.6, OuterMomentum: 0.9}
+	o.Rounds = Rounds{Workers: workers, LocalSteps: 4, Rounds: rounds}
 	return o
 }
 
@@ -90,7 +90,7 @@ func outers(t *testing.T, o Options) (files []string) {
 	return files
 }
 
-// One worker that is averaged makes the same weights as Run, with every optimizer, a cooldown, a
+// One worker makes the same weights as Run, with every optimizer, a cooldown, a
 // mean of the last checkpoints, and initial weights that nothing improves on.
 func TestOneWorkerIsRun(t *testing.T) {
 	for _, optimizer := range []string{OptimizerAdam, OptimizerMuon, OptimizerSGD} {
@@ -103,7 +103,6 @@ func TestOneWorkerIsRun(t *testing.T) {
 			if optimizer == OptimizerMuon {
 				o.Momentum, o.MuonScale = 0.95, 0.2
 			}
-			o.Rounds.Outer, o.Rounds.OuterLR, o.Rounds.OuterMomentum = OuterAverage, 0, 0
 			got, weights := inTurn(t, begun(t, o))
 
 			o.Rounds, o.Dir = Rounds{}, t.TempDir()
@@ -153,76 +152,51 @@ func TestWorkersDealOutBatches(t *testing.T) {
 	}
 }
 
-// Without moments each round begins with Adam's first step, which moves every weight that has
-// a gradient by the learning rate.
-func TestResetMoments(t *testing.T) {
-	o := roundOptions(t, 1, 3)
-	o.Steps, o.ValidEvery, o.SaveEvery, o.Keep = 3, 1, 1, 9
-	o.Rounds = Rounds{Workers: 1, LocalSteps: 1, Rounds: 3, Outer: OuterAverage, ResetMoments: true}
-	inTurn(t, begun(t, o))
-	before, after := newModel(t, smallConfig()), newModel(t, smallConfig())
-	if err := errors.Join(readWeights(o.OuterPath(3), before, before.Params.W), readWeights(o.OuterPath(4), after, after.Params.W)); err != nil {
-		t.Fatal(err)
-	}
-	rate, moved := o.LearningRate(16).Rate(3), 0
-	for i, w := range after.Params.W {
-		if step := math.Abs(float64(w - before.Params.W[i])); math.Abs(step-rate) < 0.01*rate {
-			moved++
-		}
-	}
-	if n := len(after.Params.W); moved < n*9/10 {
-		t.Errorf("%d of %d weights moved by the learning rate", moved, n)
-	}
-}
-
 // Any order of the workers, number of attempts and of threads, and interruptions write the same
 // bytes.
 func TestAttemptsChangeNoBit(t *testing.T) {
-	for _, reset := range []bool{false, true} {
-		o := roundOptions(t, 3, 4)
-		o.Rounds.ResetMoments = reset
-		_, want := inTurn(t, begun(t, o))
-		files := outers(t, o)
+	o := roundOptions(t, 3, 4)
+	_, want := inTurn(t, begun(t, o))
+	files := outers(t, o)
 
-		o.Dir = t.TempDir()
-		begun(t, o)
-		random := rand.New(rand.NewPCG(1, 2))
-		for round := 1; round <= 4; round++ {
-			for i, worker := range append(random.Perm(3), random.Perm(3)...) {
-				stopped, stop := context.WithCancel(context.Background())
-				stop()
-				err := Work(stopped, newModel(t, smallConfig()), nil, copyData(), o, round, worker, nil)
-				if done := i >= 3; (err == nil) != done || err != nil && !errors.Is(err, context.Canceled) {
-					t.Fatalf("a worker that is done (%v), and interrupted: %v", done, err)
-				}
-				mustWork(t, o, pool(t, 1+i%3), round, worker)
-				again := o.WorkerPath(round, worker)
-				before, _ := os.ReadFile(again)
-				if err := os.Remove(again); err != nil {
-					t.Fatal(err)
-				}
-				mustWork(t, o, pool(t, 2), round, worker)
-				if after, _ := os.ReadFile(again); !slices.Equal(before, after) {
-					t.Errorf("round %d: a further attempt of worker %d writes other bytes", round, worker)
-				}
+	o.Dir = t.TempDir()
+	begun(t, o)
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := 1; round <= 4; round++ {
+		for i, worker := range append(random.Perm(3), random.Perm(3)...) {
+			stopped, stop := context.WithCancel(context.Background())
+			stop()
+			err := Work(stopped, newModel(t, smallConfig()), nil, copyData(), o, round, worker, nil)
+			if done := i >= 3; (err == nil) != done || err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatalf("a worker that is done (%v), and interrupted: %v", done, err)
 			}
-			mustMerge(t, o, round, 0)
-			mustMerge(t, o, round, 0)
-			mustWork(t, o, nil, round, 0) // late: does nothing
-		}
-		for round := 1; round <= 4; round++ { // also of rounds whose weights were removed
-			if mustWork(t, o, nil, round, 0); !MergeDone(o, round) || !WorkDone(o, round, 1) || exists(o.WorkerPath(round, 0)) && round < 4 {
-				t.Errorf("round %d is made again", round)
+			mustWork(t, o, pool(t, 1+i%3), round, worker)
+			again := o.WorkerPath(round, worker)
+			before, _ := os.ReadFile(again)
+			if err := os.Remove(again); err != nil {
+				t.Fatal(err)
+			}
+			mustWork(t, o, pool(t, 2), round, worker)
+			if after, _ := os.ReadFile(again); !slices.Equal(before, after) {
+				t.Errorf("round %d: a further attempt of worker %d writes other bytes", round, worker)
 			}
 		}
-		_, got := finished(t, o)
-		wantSameWeights(t, "final", got, want)
-		if !slices.Equal(outers(t, o), files) {
-			t.Error("the outer files differ")
+		mustMerge(t, o, round, 0)
+		mustMerge(t, o, round, 0)
+		mustWork(t, o, nil, round, 0) // late: does nothing
+	}
+	for round := 1; round <= 4; round++ { // also of rounds whose weights were removed
+		if mustWork(t, o, nil, round, 0); !MergeDone(o, round) || !WorkDone(o, round, 1) || exists(o.WorkerPath(round, 0)) && round < 4 {
+			t.Errorf("round %d is made again", round)
 		}
-		if left, _ := os.ReadDir(o.roundDir(2)); len(left) > 1 {
-			t.Errorf("round 2 still has %d files, want at most that of the weights", len(left))
-		}
+	}
+	_, got := finished(t, o)
+	wantSameWeights(t, "final", got, want)
+	if !slices.Equal(outers(t, o), files) {
+		t.Error("the outer files differ")
+	}
+	if left, _ := os.ReadDir(o.roundDir(2)); len(left) > 1 {
+		t.Errorf("round 2 still has %d files, want at most that of the weights", len(left))
 	}
 }
 
@@ -250,7 +224,7 @@ func TestMergesAtOnce(t *testing.T) {
 // An attempt at a merge that ends after later rounds removes none of their files.
 func TestLateMerge(t *testing.T) {
 	o := roundOptions(t, 2, 8)
-	o.Rounds.OuterLR, o.Keep, o.Average = 4, 1, 1 // too high, so that an early round is the best
+	o.LR, o.Optimizer, o.Warmup, o.Keep, o.Average = 5, OptimizerSGD, 32, 1, 1 // grows too high, so that an early round is the best
 	begun(t, o)
 	merged, later, late := make(chan bool), make(chan bool), make(chan error)
 	for round := 1; round <= 8; round++ {
@@ -274,7 +248,9 @@ func TestLateMerge(t *testing.T) {
 	if err := <-late; err != nil || !slices.Equal(outers(t, o), before) {
 		t.Errorf("a late merge changes the files; error %v", err)
 	}
-	finished(t, o)
+	if r, _ := finished(t, o); r.Best.Step > 8 {
+		t.Errorf("the best step is %d, want one of an early round", r.Best.Step)
+	}
 }
 
 // A round without a worker is refused, or recorded, and can be repeated.
@@ -324,46 +300,21 @@ func TestQuorum(t *testing.T) {
 	wantSameWeights(t, "repeated", got, want)
 }
 
-// The outer steps are the formulas of Rounds, computed in float64.
-func TestOuterSteps(t *testing.T) {
-	const μ, η = 0.8, 0.7
-	for outer, step := range map[string]func(w, g, b, γ float64) (float64, float64){
-		OuterAverage:  func(w, g, _, _ float64) (float64, float64) { return w - g, 0 },
-		OuterNesterov: func(w, g, b, _ float64) (float64, float64) { b = μ*b + g; return w - η*(g+μ*b), b },
-		OuterSlowMo:   func(w, g, b, γ float64) (float64, float64) { b = μ*b + g/γ; return w - η*γ*b, b },
-	} {
-		o := roundOptions(t, 2, 3)
-		if o.Rounds.Outer = outer; outer == OuterAverage {
-			o.Rounds.OuterLR, o.Rounds.OuterMomentum = 0, 0
-		} else {
-			o.Rounds.OuterLR, o.Rounds.OuterMomentum = η, μ
+// The weights after a round are those that Average computes.
+func TestMergeAverages(t *testing.T) {
+	o := begun(t, roundOptions(t, 2, 2))
+	for round := 1; round <= 2; round++ {
+		mustWork(t, o, nil, round, 0)
+		mustWork(t, o, nil, round, 1)
+		want, got := newModel(t, smallConfig()), newModel(t, smallConfig())
+		if err := Average(context.Background(), want, []string{o.WorkerPath(round, 0), o.WorkerPath(round, 1)}, nil); err != nil {
+			t.Fatal(err)
 		}
-		begun(t, o)
-		weights := func(path string) []float32 {
-			t.Helper()
-			m := newModel(t, smallConfig())
-			if err := readWeights(path, m, m.Params.W); err != nil {
-				t.Fatal(err)
-			}
-			return m.Params.W
+		mustMerge(t, o, round, 0)
+		if err := readWeights(o.OuterPath(round+1), got, got.Params.W); err != nil {
+			t.Fatal(err)
 		}
-		b := make([]float64, newModel(t, smallConfig()).Params.Count())
-		for round := 1; round <= 3; round++ {
-			mustWork(t, o, nil, round, 0)
-			mustWork(t, o, nil, round, 1)
-			w0, w1 := weights(o.WorkerPath(round, 0)), weights(o.WorkerPath(round, 1))
-			w := weights(o.OuterPath(round))
-			mustMerge(t, o, round, 0)
-			γ := o.LearningRate(16).Rate(4 * round)
-			for i, got := range weights(o.OuterPath(round + 1)) {
-				var want float64
-				want, b[i] = step(float64(w[i]), float64(w[i])-(float64(w0[i])+float64(w1[i]))/2, b[i], γ)
-				// Some float32 roundings of values up to 1.
-				if math.Abs(float64(got)-want) > 1e-6 {
-					t.Fatalf("%s, round %d: weight %d is %v, want %v", outer, round, i, got, want)
-				}
-			}
-		}
+		wantSameWeights(t, fmt.Sprint("round ", round), got.Params.W, want.Params.W)
 	}
 }
 
@@ -376,9 +327,9 @@ func TestRoundsOfOthers(t *testing.T) {
 		t.Errorf("other pairs: %v", err)
 	}
 	other := o
-	other.Rounds.OuterLR = 0.5
+	other.Rounds.Workers = 3
 	if err := Work(ctx, m, nil, copyData(), other, 1, 0, nil); err == nil || !strings.Contains(err.Error(), "rounds is") {
-		t.Errorf("another outer learning rate: %v", err)
+		t.Errorf("another number of workers: %v", err)
 	}
 	mustWork(t, o, nil, 1, 0)
 	mustWork(t, o, nil, 1, 1)
@@ -406,7 +357,7 @@ func TestRoundsOfOthers(t *testing.T) {
 	if b, err = os.ReadFile(path); err != nil {
 		t.Fatal(err)
 	}
-	b[bytes.LastIndex(b, weightBytes(t, path))+2*behind] ^= 1 // behind the outer momentum
+	b[bytes.LastIndex(b, weightBytes(t, path))+behind] ^= 1
 	if err := os.WriteFile(path, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -430,19 +381,16 @@ func weightBytes(t *testing.T, path string) (b []byte) {
 
 func TestInvalidRounds(t *testing.T) {
 	for field, change := range map[string]func(*Options){
-		"workers":        func(o *Options) { o.Rounds.Workers = 1025 },
-		"local_steps":    func(o *Options) { o.Rounds.LocalSteps = 0 },
-		"rounds":         func(o *Options) { o.Rounds.Rounds = 10_000 },
-		"outer":          func(o *Options) { o.Rounds.Outer = "adam" },
-		"outer_lr":       func(o *Options) { o.Rounds.Outer = OuterAverage },
-		"outer_momentum": func(o *Options) { o.Rounds.OuterMomentum = 1 },
-		"steps":          func(o *Options) { o.Steps++ },
-		"valid_every":    func(o *Options) { o.ValidEvery = 3 },
-		"save_every":     func(o *Options) { o.SaveEvery = 8 },
-		"time":           func(o *Options) { o.Time = 1 },
-		"patience":       func(o *Options) { o.Patience = 1 },
-		"bf16":           func(o *Options) { o.BF16 = true },
-		"dir":            func(o *Options) { o.Dir, o.Average = "", 0 },
+		"workers":     func(o *Options) { o.Rounds.Workers = 1025 },
+		"local_steps": func(o *Options) { o.Rounds.LocalSteps = 0 },
+		"rounds":      func(o *Options) { o.Rounds.Rounds = 10_000 },
+		"steps":       func(o *Options) { o.Steps++ },
+		"valid_every": func(o *Options) { o.ValidEvery = 3 },
+		"save_every":  func(o *Options) { o.SaveEvery = 8 },
+		"time":        func(o *Options) { o.Time = 1 },
+		"patience":    func(o *Options) { o.Patience = 1 },
+		"bf16":        func(o *Options) { o.BF16 = true },
+		"dir":         func(o *Options) { o.Dir, o.Average = "", 0 },
 	} {
 		o := roundOptions(t, 2, 2)
 		change(&o)

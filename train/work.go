@@ -38,7 +38,7 @@ func work(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opti
 	defer r.loader.stop()
 	defer outer.Close()
 	r.worker, r.workers, r.others = worker, o.Rounds.Workers, r.loader.newBuffer()
-	if round > 1 && !o.Rounds.ResetMoments {
+	if round > 1 {
 		if err := outer.partMoments(t.Params, r.optimizer.Moments()); err != nil {
 			return err
 		}
@@ -56,5 +56,5 @@ func work(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opti
 	if sum := mat.Sum(t.Params.W); !finite(float64(sum)) {
 		return fmt.Errorf("train: step %d of worker %d diverged: %w", r.state.Step, worker, weights.fault(t.Params))
 	}
-	return r.writeRound(o.WorkerPath(round, worker), r.workerMoments())
+	return r.writeRound(o.WorkerPath(round, worker), r.optimizer.Moments())
 }

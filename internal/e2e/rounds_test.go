@@ -86,7 +86,7 @@ func TestRoundsAreTrainPlan(t *testing.T) {
 
 // One worker that is averaged makes the same file as a plain training.
 func TestOneWorkerIsTrain(t *testing.T) {
-	dir := planToy(t, "-workers", "1", "-local-steps", "10", "-rounds", "4", "-outer", "average", "-valid-every", "1")
+	dir := planToy(t, "-workers", "1", "-local-steps", "10", "-rounds", "4", "-valid-every", "1")
 	mustRun(t, "", "train", "-plan", dir)
 	args, m := trainArgs(t, "-steps", "40", "-valid-every", "10", "-save-every", "10")
 	mustRun(t, "", args...)
@@ -122,7 +122,6 @@ func TestWrongRounds(t *testing.T) {
 	}{
 		{2, []string{"plan", "-src", src, "-tgt", tgt}, []string{"found 0 folders"}},
 		{2, []string{"plan", "-src", src, "-tgt", tgt, "-workers", "0", dir + "2"}, []string{"-workers is 0"}},
-		{2, []string{"plan", "-src", src, "-tgt", tgt, "-outer", "average", "-outer-lr", "1", dir + "2"}, []string{"-outer-lr is 1", "average"}},
 		{2, []string{"plan", "-src", src, "-tgt", tgt, "-time", "1h", dir + "2"}, []string{"-time"}},
 		{1, []string{"plan", "-src", src, "-tgt", tgt, dir}, []string{"plan.conf already exists"}},
 		{2, []string{"plan", "-src", src, "-tgt", tgt, "-preset", "multi30k", "-bf16", dir + "2"}, []string{"-bf16"}},
