@@ -49,46 +49,6 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// Translations contain the phrases of their text, at the begin of words, wherever the search finds
-// a place.
-func TestPhrases(t *testing.T) {
-	tr := open(t, translate.Options{})
-	texts := []string{"the red dog", "", "the old tree", "the good cat"}
-	phrases := map[string][]string{"the red dog": {"chat"}, "the old tree": {"vieux", "l'arbre 7"}}
-	phrasesOf := func(s string) []string { return phrases[s] }
-	plain, err := tr.Do(context.Background(), translate.Request{Texts: texts})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range []decode.Options{{}, {Beam: 1, MaxExtra: 30}, {Beam: 8, MaxExtra: 30, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 30}} {
-		results, err := tr.Do(context.Background(), translate.Request{Texts: texts, Decode: o, PhrasesOf: phrasesOf})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, s := range texts {
-			for _, h := range results[i].Translations {
-				for _, phrase := range phrases[s] {
-					if !strings.Contains(" "+h.Text, " "+phrase) {
-						t.Errorf("%+v: translation %q of %q, want %q in it", o, h.Text, texts[i], phrase)
-					}
-				}
-			}
-		}
-		if got := results[3].Best(); !o.Sample && got != plain[3].Best() {
-			t.Errorf("%+v: %q without phrases: %q, want %q", o, texts[3], got, plain[3].Best())
-		}
-	}
-	for phrase, want := range map[string]string{" ": "found no word", "a\nb": "one line", "\xFF": "valid UTF-8"} {
-		err := tr.CheckPhrase(phrase)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("CheckPhrase(%q) = %v, want an error with %q", phrase, err, want)
-		}
-		if _, err := tr.Do(context.Background(), translate.Request{Texts: texts, PhrasesOf: func(string) []string { return []string{phrase} }}); err == nil {
-			t.Errorf("phrase %q: no error", phrase)
-		}
-	}
-}
-
 // The certain parts of a translation together are its text, and greedy search passes on the first
 // before the last step.
 func TestCertainParts(t *testing.T) {

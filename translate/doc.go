@@ -27,12 +27,12 @@
 // decodes them into text. For a stream, Lines does this for each line when it has been read.
 //
 // The files: translator.go (Open, Translate), request.go (Do and its results), sentences.go (texts
-// of several sentences), lines.go (streams), languages.go (the tokens of languages), phrases.go
-// (words that must appear), marked.go (texts with inline elements), keep.go (ranges that stay
-// unchanged), glossary.go (terms), memory.go (translations of whole texts), closest.go
-// (texts like those) and adapt.go (tuning to them), pairs.go (scores of given translations),
-// heads.go (the heads that align best), arithmetic.go (its number), shortlist.go (the pieces that
-// may translate a source), stream.go (parts of translations that cannot change).
+// of several sentences), lines.go (streams), languages.go (the tokens of languages), marked.go
+// (texts with inline elements), keep.go (ranges that stay unchanged), glossary.go
+// (terms), memory.go (translations of whole texts), closest.go (texts like those) and adapt.go
+// (tuning to them), pairs.go (scores of given translations), heads.go (the heads that align best),
+// arithmetic.go (its number), shortlist.go (the pieces that may translate a source), stream.go
+// (parts of translations that cannot change).
 //
 // # Terms
 //

@@ -133,7 +133,7 @@ func words(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // recall sets the results of the texts that r.Memory has.
 func (t *Translator) recall(r *Request, results []Result) {
-	if r.Memory == nil || r.Decode.Sample || r.PhrasesOf != nil {
+	if r.Memory == nil || r.Decode.Sample {
 		return
 	}
 	known := affixesByCodes{}

@@ -107,11 +107,11 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%+v, error %v", both, err)
 	}
 
-	// Prefixes, phrases and samples are of the model, and so are elements within a text.
+	// Prefixes and samples are of the model, and so are elements within a text.
 	sampled := tr.DefaultOptions()
 	sampled.Sample = true
 	for name, r := range map[string]translate.Request{
-		"prefix": {Prefix: "le"}, "phrases": {PhrasesOf: func(string) []string { return nil }}, "sample": {Decode: sampled},
+		"prefix": {Prefix: "le"}, "sample": {Decode: sampled},
 	} {
 		r.Texts, r.Memory = []string{"the red dog."}, m
 		results, err := tr.Do(context.Background(), r)

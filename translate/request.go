@@ -39,12 +39,6 @@ type Request struct {
 	Prefixes []string
 	Prefix   string
 
-	// PhrasesOf, if not nil, returns the phrases that each translation of a text contains, in
-	// any order; see Translator.CheckPhrase. Use beam search, because greedy search and
-	// sampling may add them at the end. Decode.NoRepeat does not apply to them. A translation
-	// without room for them is Truncated. Lines calls PhrasesOf from several goroutines.
-	PhrasesOf func(text string) []string
-
 	// KeepOf, if not nil, returns the ranges of text i that each of its translations contains
 	// once and unchanged, sorted and disjoint, none of them empty; see Translation.Kept. The
 	// model translates a word in the place of each. A text without a letter or digit outside of
@@ -58,7 +52,7 @@ type Request struct {
 	Glossary *Glossary
 
 	// Memory, if not nil, has the translations of whole texts. A text or, with Split, a sentence
-	// that it has is not translated by the model, unless it has a prefix, phrases or samples; see
+	// that it has is not translated by the model, unless it has a prefix or samples; see
 	// Result.InMemory. Terms of the Glossary and ranges of KeepOf do not apply to it. Texts with
 	// inline elements are translated, and with a model of several languages those in other
 	// languages than the memory's: see ReadMemory; of NewMemory those with a language >>id<<.
@@ -68,7 +62,7 @@ type Request struct {
 	// with which the model is tuned for the text: a copy of its last decoder layer, to that
 	// pair. The similarity is 1 - d/n, where d is the edit distance of the words and n the
 	// number of words of the longer text. 0 is none. It needs Options.KeepModel. Texts with
-	// a prefix, phrases, kept ranges or samples are translated without, and so are all with
+	// a prefix, kept ranges or samples are translated without, and so are all with
 	// a Glossary, Decode.Constraint or Certain.
 	Adapt float64
 
@@ -78,8 +72,7 @@ type Request struct {
 	// joined with the white space between them, as split.Gap defines. A text may then have
 	// several lines and paragraphs. Sentences that exceed the source limit are cut, so that
 	// nothing is truncated. An unknown language is that of the model's source. A prefix is that
-	// of the first sentence; PhrasesOf is called with each sentence, and the sources of
-	// Decode.Constraint are all sentences.
+	// of the first sentence; the sources of Decode.Constraint are all sentences.
 	Split *split.Options
 
 	// SplitSeveral limits Split to the texts of several sentences. Others are translated as
@@ -93,8 +86,8 @@ type Request struct {
 	// Markup, if not nil, reads each text as a document, for example markup.ReadHTML. Its texts
 	// are translated, and a translation of the text is the document with them, see Marked and
 	// Result.Alternative. It has the sum of their scores, and neither tokens nor attention;
-	// Prefixes and Certain do not apply. Prefix is that of each text of the documents, PhrasesOf
-	// and KeepOf are called with each. Lines calls Markup from several goroutines.
+	// Prefixes and Certain do not apply. Prefix is that of each text of the documents, KeepOf is
+	// called with each. Lines calls Markup from several goroutines.
 	Markup func(string) (*markup.Document, error)
 
 	// Certain, if not nil, is called with the index of a text and the next part of its best
@@ -320,11 +313,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	phrases, err := t.phrases(r, indices)
-	if err != nil {
-		return nil, err
-	}
-	r.Decode.Constraint = decode.All(t.prefixes(r, indices), phrases, r.Decode.Constraint)
+	r.Decode.Constraint = decode.All(t.prefixes(r, indices), r.Decode.Constraint)
 	r.Decode.Pieces, r.Decode.Suppressed = t.pieces, t.defaults.Suppressed
 	if t.config.TargetBegins {
 		begins := new(decode.Begins)

@@ -1,11 +1,6 @@
 package decode
 
-import (
-	"cmp"
-	"slices"
-
-	"tfm/model"
-)
+import "tfm/model"
 
 // beam is the Selection of beam search: it keeps the width best candidates of all hypotheses of a
 // source. A candidate by EOS is finished if it is among the width best. The end rule decides how
@@ -57,10 +52,6 @@ func (b beam) Limits() Limits {
 }
 
 func (b beam) Select(_ []Live, candidates []Candidate, p Progress, s *Selected) {
-	if p.Stages {
-		b.selectStages(candidates, s)
-		return
-	}
 	n := 2 * b.width
 	if b.end == shrinking {
 		n = b.width - p.Finished
@@ -91,37 +82,4 @@ func (b beam) Ends(p Progress) bool {
 		return p.Full && p.Last >= p.Now
 	}
 	return p.Full && p.Last >= p.Bound
-}
-
-// selectStages is Select for a source with phrases. The stages select their best candidates, one at
-// a time from the highest stage down, until the beam is full.
-func (b beam) selectStages(candidates []Candidate, s *Selected) {
-	s.ranked, s.taken = append(s.ranked[:0], candidates...), s.taken[:0]
-	slices.SortFunc(s.ranked, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(b.LogP, a.LogP), cmp.Compare(a.Parent, b.Parent), cmp.Compare(a.Token, b.Token))
-	})
-	highest := int32(0)
-	for _, c := range s.ranked {
-		highest, s.taken = max(highest, c.Stage), append(s.taken, false)
-	}
-	live, taken := 0, 0
-	for found := true; found; {
-		found = false
-		for stage := highest; stage >= 0 && live < b.width && taken < 2*b.width; stage-- {
-			for i, c := range s.ranked {
-				if c.Stage == stage && !s.taken[i] {
-					found, s.taken[i] = true, true
-					if taken++; c.Token != model.EOS {
-						live++
-					}
-					break
-				}
-			}
-		}
-	}
-	for i, c := range s.ranked {
-		if s.taken[i] {
-			s.Add(c)
-		}
-	}
 }

@@ -15,7 +15,6 @@ type row struct {
 	ids                            rowIDs  // of the logits
 	index                          int     // in the step
 	refiner                        refiner // nil if the logits are no bounds
-	hasPhrases                     bool    // candidates include the tokens that advance a phrase
 	maxCandidates, maxAlternatives int     // limits of what a candidateSource finds
 	draw                           drawID  // see sampled
 
@@ -46,23 +45,13 @@ type candidateSource func(r *row, c choice)
 
 // mostProbable is the candidateSource of beam search, and of greedy search with scores.
 func mostProbable(r *row, c choice) {
-	if r.hasPhrases {
-		c.advancing = c.phrases.advancing(c.advancing[:0], c.phrases.part(c.State))
-	}
-	n := max(r.maxCandidates, r.maxAlternatives)
-	best := c.top(r.memory(n + len(c.advancing))[:0:n])
+	best := c.top(r.memory(max(r.maxCandidates, r.maxAlternatives)))
 	logZ := c.logZ()
 	for i := range best {
 		best[i].LogP -= logZ
 	}
 	r.alternatives = append(r.alternatives, best[:min(len(best), r.maxAlternatives)]...)
-	r.candidates = r.found[:min(len(best), r.maxCandidates)]
-	for _, id := range c.advancing {
-		isNew := !slices.ContainsFunc(r.candidates, func(x Candidate) bool { return x.Token == id })
-		if i, ok := c.ids.index(id); ok && isNew && c.selectable[i] > float32(math.Inf(-1)) && c.allows(id) {
-			r.candidates = append(r.candidates, Candidate{LogP: float64(c.selectable[i]) - logZ, Token: id})
-		}
-	}
+	r.candidates = best[:min(len(best), r.maxCandidates)]
 }
 
 // largest is the candidateSource of greedy search without scores. The logits may be upper bounds,

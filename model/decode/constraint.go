@@ -55,18 +55,10 @@ type Partial struct {
 
 	constraint Constraint // nil allows every token
 	only       []int32    // result of Only
-	phrases    phrasesPart
-	whole      []uint64 // State of the whole Constraint, which phrases is a part of
 	tree       *tree
 	tail       int32   // last node of the hypothesis
 	tokens     []int32 // workspace of Tokens
 	isListed   bool    // tokens is set
-	advancing  []int32 // workspace of mostProbable
-}
-
-// advances reports whether token begins or continues a phrase.
-func (p *Partial) advances(token int32) bool {
-	return p.phrases.phrases != nil && p.phrases.advances(p.phrases.part(p.whole), token)
 }
 
 // Tokens returns the tokens of the hypothesis. They are valid until the next step.
@@ -194,7 +186,7 @@ func (c minLength) Only(*Partial) []int32 { return nil }
 
 // noRepeat is the Constraint that no n tokens occur twice in a translation (Paulus, Xiong and
 // Socher 2018, section 2.5). Where another Constraint leaves only some tokens, within a character
-// or a prefix, they are free, as are those that advance a phrase, so that it can be satisfied.
+// or a prefix, they are free, so that it can be satisfied.
 type noRepeat struct{ n int }
 
 func (noRepeat) StateLen() int              { return 0 }
@@ -210,7 +202,7 @@ func (c noRepeat) Allows(p *Partial, token int32) bool {
 	last := len(tokens) - (c.n - 1) // index of the n-1 tokens that token follows
 	for i := range last {
 		if tokens[i+c.n-1] == token && slices.Equal(tokens[i:][:c.n-1], tokens[last:]) {
-			return p.advances(token)
+			return false
 		}
 	}
 	return true

@@ -91,7 +91,6 @@ func TestTranslationDependsOnlyOnItsSentence(t *testing.T) {
 	defer pool.Close()
 	for _, o := range []Options{
 		{Beam: 1, Alpha: 0.6, MaxExtra: 8}, {Beam: 4, Alpha: 0.6, MaxExtra: 8, NBest: 4}, {Beam: 5, MaxExtra: 40}, {Beam: 4, Alpha: 1, MaxExtra: 8, NBest: 4, Coverage: 0.5},
-		{Beam: 5, Alpha: 1, MaxExtra: 8, NBest: 3, Constraint: phrasesOf(letters(toy().TgtVocab), slices.Repeat([][]string{{"bc", "e"}}, len(srcs))...)},
 		{Sample: true, Temperature: 1, TopP: 1, MaxExtra: 8, Seed: 7}, {Sample: true, Temperature: 3, TopP: 0.9, MaxExtra: 8, NBest: 5},
 	} {
 		all := nBest(t, newDecoder(m, pool), srcs, o)

@@ -37,7 +37,7 @@
 // (the sources of a State), lists.go (lists of pieces), cache.go (keys and values of a source and
 // of the hypotheses that translate it), sample.go (candidates drawn at random), candidates.go (the
 // most probable candidates), processors.go (logits of tokens that may be selected), constraint.go
-// (what may follow a hypothesis: length, repetitions), phrases.go (phrases that must appear),
+// (what may follow a hypothesis: length, repetitions),
 // prefix.go (forced prefixes), pieces.go (valid UTF-8), options.go (Options, the length penalty),
 // tree.go (the hypotheses of a source), beam.go (beam search), selection.go (Selection, greedy
 // search). They use file.go (model files), mapped.go (model files for decoding), quantize.go (those

@@ -38,8 +38,8 @@ type Options struct {
 	MinTokens int     `json:",omitempty"`
 	MinRatio  float64 `json:",omitempty"`
 
-	// NoRepeat is the number of consecutive tokens that do not occur twice in a translation,
-	// except those of Phrases. 0 is off.
+	// NoRepeat is the number of consecutive tokens that do not occur twice in a translation. 0 is
+	// off.
 	NoRepeat int `json:",omitempty"`
 
 	// RepetitionPenalty divides the positive logits of tokens that occur in the translation,

@@ -19,10 +19,8 @@ type request struct {
 	selection  Selection
 	limits     Limits
 	candidates candidateSource
-	suppressed []int32     // see model.Decoding
-	constraint Constraint  // nil allows every token
-	phrases    phrasesPart // of the constraint
-	hasStages  bool        // candidates have the stages of phrases
+	suppressed []int32    // see model.Decoding
+	constraint Constraint // nil allows every token
 
 	waiting  []int // indices of the sources that are not added yet; the last is the next
 	active   int   // sources that are not done
@@ -58,8 +56,6 @@ func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, [
 		r.candidates = mostProbable
 	}
 	r.limits = r.selection.Limits()
-	r.phrases = phrasesIn(r.constraint)
-	r.hasStages = r.phrases.phrases != nil && !o.Sample && r.limits.Width > 1
 	r.waiting = longestFirst(srcs)
 	slices.Reverse(r.waiting)
 	return r

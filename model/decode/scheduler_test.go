@@ -317,7 +317,6 @@ func TestSchedulerStepDoesNotAllocate(t *testing.T) {
 	pieces := piecesOf("a", "b", "c", "\xC3", "\xA9", " ", "é", "d")
 	constrained := Options{Beam: 3, MaxExtra: 50, MinTokens: 50, NoRepeat: 4, RepetitionPenalty: 1.01, Pieces: pieces, Constraint: Prefixes(pieces, [][]int32{{3, 4, 5}, nil, {6, 7, 8}})}
 	constrained.Coverage = 1
-	phrases := Options{Beam: 6, MaxExtra: 50, MinTokens: 50, Pieces: pieces, Constraint: phrasesOf(pieces, []string{"abc", "é"}, nil, []string{"éd"})}
 	constrainedDraws := constrained
 	constrainedDraws.Sample, constrainedDraws.Temperature, constrainedDraws.TopP, constrainedDraws.NBest = true, 1, 1, 3
 	listed := constrained
@@ -325,7 +324,7 @@ func TestSchedulerStepDoesNotAllocate(t *testing.T) {
 	run := func(check bool) {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := func(int, []Hypothesis) {}
-		for _, o := range []Options{{Beam: 1, MaxExtra: 50}, {Beam: 5, Alpha: 0.6, MaxExtra: 50}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 50}, constrained, constrainedDraws, phrases, listed} {
+		for _, o := range []Options{{Beam: 1, MaxExtra: 50}, {Beam: 5, Alpha: 0.6, MaxExtra: 50}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 50}, constrained, constrainedDraws, listed} {
 			s.add(newRequest(ctx, randomSources(10, 5, 2), o, done, func(error) {}))
 		}
 		steps := 0

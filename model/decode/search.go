@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"tfm/mat"
-	"tfm/model"
 )
 
 // search is the search for the translations of one source.
@@ -84,12 +83,11 @@ func (q *search) state(i int) []uint64 { return q.states[i*q.stateLen:][:q.state
 func (q *search) setPartial(p *Partial, i int) {
 	p.constraint, p.tree, p.tail, p.isListed = q.request.constraint, q.tree, q.tails[i], false
 	p.State, p.Remaining, p.only = nil, q.maxTokens-2-q.tokens, nil
-	p.phrases, p.advancing = q.request.phrases, p.advancing[:0]
 	if q.keepsLast {
 		p.Remaining++
 	}
 	if p.constraint != nil {
-		p.State, p.whole = q.state(i), q.state(i)
+		p.State = q.state(i)
 		if p.Remaining >= 0 {
 			p.only = p.constraint.Only(p)
 		}
@@ -129,8 +127,7 @@ func (q *search) advance(w *advanceWorkspace, rows []row, attention mat.Matrix) 
 type advanceWorkspace struct {
 	Selected
 	candidates []Candidate
-	state      []uint64 // of one candidate
-	live       []Live   // of the next step, as are the following
+	live       []Live // of the next step, as are the following
 	tails      []int32
 	states     []uint64
 	coverage   []float32
@@ -139,17 +136,9 @@ type advanceWorkspace struct {
 // collect sets w.candidates to those of all live hypotheses of q.
 func (w *advanceWorkspace) collect(q *search, rows []row) {
 	w.candidates = w.candidates[:0]
-	r := q.request
 	for i, h := range q.live {
 		for _, c := range rows[i].candidates {
 			c.LogP, c.Parent = c.LogP+h.LogP, int32(i)
-			if r.hasStages {
-				w.state = append(w.state[:0], q.state(i)...)
-				if c.Token != model.EOS {
-					r.constraint.Next(w.state, c.Token)
-				}
-				c.Stage = int32(r.phrases.progress(r.phrases.part(w.state)))
-			}
 			w.candidates = append(w.candidates, c)
 		}
 	}
@@ -184,7 +173,7 @@ func (q *search) addNode(rows []row, c Candidate) int32 {
 // smallest that does not depend on the model. list prefers the earlier of equal scores, so a live
 // hypothesis needs a higher one than the last of a full list.
 func (q *search) progress() Progress {
-	p := Progress{Finished: q.finished, Full: len(q.nBest) == q.request.listLen(), Last: math.Inf(-1), Stages: q.request.hasStages}
+	p := Progress{Finished: q.finished, Full: len(q.nBest) == q.request.listLen(), Last: math.Inf(-1)}
 	if len(q.nBest) > 0 {
 		p.Last = q.nBest[len(q.nBest)-1].score
 	}

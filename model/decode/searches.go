@@ -159,7 +159,7 @@ func (s *searches) addRow(q *search, hypothesis int, ids rowIDs) {
 	}
 	r, o := &s.rows[len(s.rows)-1], &q.request.options
 	r.ids = ids
-	r.search, r.hypothesis, r.index, r.refiner, r.hasPhrases = q, hypothesis, len(s.rows)-1, nil, q.request.hasStages
+	r.search, r.hypothesis, r.index, r.refiner = q, hypothesis, len(s.rows)-1, nil
 	r.maxCandidates, r.maxAlternatives = q.request.limits.Candidates, o.Alternatives
 	r.draw = drawID{o.Seed, q.number, uint64(q.live[hypothesis].Start), uint64(q.tokens)}
 	r.candidates, r.alternatives = nil, r.alternatives[:0] // if a fault leaves the row without

@@ -11,11 +11,10 @@ type Selection interface {
 	// Limits returns the sizes of the search, the same for every source and step.
 	Limits() Limits
 	// Select chooses from candidates: those of live[0] by descending LogP, then those of live[1],
-	// and so on. If the search has phrases, the candidates of a hypothesis that advance one come
-	// after its others, in no order. Select appends to s.Extend those that stay live, Limits.Width
-	// or fewer and none with model.EOS, and to s.Finish those with model.EOS that are finished;
-	// others are dropped. The order of s.Extend is that of live in the next step, best first: the
-	// first one decides Progress.
+	// and so on. Select appends to s.Extend those that stay live, Limits.Width or fewer and none
+	// with model.EOS, and to s.Finish those with model.EOS that are finished; others are dropped.
+	// The order of s.Extend is that of live in the next step, best first: the first one decides
+	// Progress.
 	Select(live []Live, candidates []Candidate, p Progress, s *Selected)
 	// Ends reports whether the search ends after a step although hypotheses are live.
 	Ends(p Progress) bool
@@ -47,7 +46,6 @@ type Candidate struct {
 	LogP   float64 // of the hypothesis with the token
 	Token  int32
 	Parent int32 // index of the hypothesis in live
-	Stage  int32 // with Progress.Stages: progress in the phrases of the source after the token
 }
 
 // Progress tells a Selection how far the search of a source is.
@@ -56,7 +54,6 @@ type Progress struct {
 	Full     bool    // the list of finished hypotheses is full
 	Last     float64 // the last score in the list, which others must exceed if it is full
 	Now      float64 // after a step: score that the first live hypothesis has now
-	Stages   bool    // candidates have a Stage, because the call has phrases
 	Bound    float64 // after a step: an upper bound of the score of every live one when it ends
 }
 
@@ -65,7 +62,6 @@ type Selected struct {
 	Extend, Finish []Candidate
 
 	ranked []Candidate
-	taken  []bool
 }
 
 // Add appends c to Finish if its token is EOS, else to Extend.
