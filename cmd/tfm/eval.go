@@ -65,7 +65,7 @@ func (c *evaluation) check() error {
 	}
 	err := cmp.Or(
 		c.scores.Check(),
-		settings.CheckSearch(*c.search),
+		settings.Error(c.search.Validate()),
 		c.model.Check(),
 	)
 	if err != nil || c.out == "" {

@@ -124,7 +124,7 @@ func TestFlagsOfOthers(t *testing.T) {
 		"--adam-eps -set eps=X, --adam-betas -set beta1=X": "train",
 		"--paired-bs -paired, --paired-ar -paired":         "score",
 
-		"-tsv -column, -max-len -max-source, -patience -beam-patience": "translate",
+		"-tsv -column, -max-len -max-source": "translate",
 	} {
 		for _, pair := range strings.Split(flags, ", ") {
 			given, want, _ := strings.Cut(pair, " ")
@@ -141,8 +141,6 @@ func TestFormerFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"translate -tsv":         `unknown flag -tsv; did you mean "-column"?`,
 		"translate -max-len 9":   `unknown flag -max-len; did you mean "-max-source"?`,
-		"translate -patience 2":  `unknown flag -patience; did you mean "-beam-patience"?`,
-		"eval -patience 2":       `unknown flag -patience; did you mean "-beam-patience"?`,
 		"score-pairs -tsv":       `unknown flag -tsv; did you mean "-columns"?`,
 		"clean -columns=false":   `unknown flag -columns; did you mean "-column-count"?`,
 		"clean -max-len 9":       `unknown flag -max-len; did you mean "-longest"?`,

@@ -122,7 +122,7 @@ func (c *translation) check() (filter.Format, error) {
 		cli.UsageIf(c.form.Key != "" && !c.search.Sample && !c.answer.NBest, "-key needs -sample or -nbest"),
 		needSample,
 		cli.UsageIf(out && c.out == "", "-o is empty"),
-		settings.CheckSearch(*c.search),
+		settings.Error(c.search.Validate()),
 		cli.Excludes(c.protect, given, "protect", "alternatives"),
 		c.documents.Check(given),
 		c.memory.Check(given),

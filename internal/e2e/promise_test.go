@@ -24,7 +24,7 @@ const promiseVar = "TFM_PROMISE"
 var promiseModes = map[string]string{
 	"greedy": "-beam 1 -scores",
 	"beam":   "-beam 4 -scores -align words",
-	"limits": "-beam 3 -no-repeat 2 -repetition-penalty 1.2 -min-ratio 0.5 -max-ratio 1.5",
+	"limits": "-beam 3 -no-repeat 2 -repetition-penalty 1.2 -min-tokens 5 -max-ratio 1.5",
 	"nbest":  "-beam 6 -nbest 6",
 	"sample": "-sample -temperature 1.5 -top-p 0.95 -seed 5",
 	"draws":  "-sample -temperature 0.8 -top-k 20 -seed 6 -nbest 3",

@@ -110,7 +110,7 @@ func (s *newestTokens) attendSelf(layer int) {
 	for _, list := range s.lanes {
 		keys += len(list)
 	}
-	mat.Each(s.pool, len(s.groups)*s.pages.heads, s.headGrain(keys), heads{s, layer, (*heads).attendSelf, mat.Matrix{}})
+	mat.Each(s.pool, len(s.groups)*s.pages.heads, s.headGrain(keys), heads{s, layer, (*heads).attendSelf})
 }
 
 // attendCross sets s.act.ctx to the cross-attention of a layer, from each row to its source, for
@@ -120,11 +120,7 @@ func (s *newestTokens) attendCross(layer int) {
 	for _, g := range s.groups {
 		keys += (g.row1 - g.row0) * s.encoded[g.source].tokens
 	}
-	grain, mean := s.headGrain(keys), mat.Matrix{}
-	if s.weights.Data != nil && layer == len(s.w.decoder)-1 {
-		grain, mean = s.pages.heads, s.weights // one thread adds the heads of a row
-	}
-	mat.Each(s.pool, len(s.groups)*s.pages.heads, grain, heads{s, layer, (*heads).attendCross, mean})
+	mat.Each(s.pool, len(s.groups)*s.pages.heads, s.headGrain(keys), heads{s, layer, (*heads).attendCross})
 }
 
 // storeNodes is the parallel loop over the rows of a step that stores their keys and values.
@@ -177,7 +173,6 @@ type heads struct {
 	layer int
 	// attend computes heads [h0, h1) of a group.
 	attend func(*heads, *workspace, *rowGroup, int, int)
-	mean   mat.Matrix // output: mean of the weights over the heads, see StepWeights; may be empty
 }
 
 func (s *heads) Range(lo, hi int) {
@@ -263,16 +258,6 @@ func (s *heads) attendCross(ws *workspace, g *rowGroup, h0, h1 int) {
 		}
 		for h := range n {
 			mat.AddValues(ctx.ColRange(h*l.dv, (h+1)*l.dv), everyNth(w, h, n), v[h*l.floatsOfValues():], 0, pageLanes[:tokens])
-		}
-	}
-	if s.mean.Data != nil {
-		for r := range rows {
-			mean := s.mean.Row(g.row0 + r)[:src.tokens]
-			clear(mean) // the caller has all heads of the row
-			for h := range n {
-				mat.Axpy(1/float32(l.heads), weights.Row(r*n+h), mean)
-			}
-			marksLast(s.mean.Row(g.row0+r), src.tokens, s.w.model.Config.Source)
 		}
 	}
 }

@@ -6,9 +6,8 @@ import "tfm/model"
 // source. A candidate by EOS is finished if it is among the width best. The end rule decides how
 // long it continues.
 type beam struct {
-	width    int
-	end      endRule
-	patience float64 // of untilFinished
+	width int
+	end   endRule
 }
 
 // endRule decides when beam search ends, before the length limit. By every rule except whileBetter
@@ -16,9 +15,8 @@ type beam struct {
 type endRule uint8
 
 const (
-	// untilFinished ends when width times Options.Patience hypotheses are finished. Live ones
-	// count only if none is finished. So the first of the n-best list does not depend on its
-	// length.
+	// untilFinished ends when width hypotheses are finished. Live ones count only if none is
+	// finished. So the first of the n-best list does not depend on its length.
 	untilFinished endRule = iota
 
 	// shrinking is Marian's: a step keeps as many candidates as the beam has hypotheses, and each
@@ -70,11 +68,7 @@ func (b beam) Select(_ []Live, candidates []Candidate, p Progress, s *Selected) 
 
 func (b beam) Ends(p Progress) bool {
 	switch b.end {
-	case untilFinished:
-		if float64(p.Finished) >= b.patience*float64(b.width) {
-			return true
-		}
-	case shrinking:
+	case untilFinished, shrinking:
 		if p.Finished >= b.width {
 			return true
 		}

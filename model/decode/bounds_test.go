@@ -80,7 +80,7 @@ func TestStepBounds(t *testing.T) {
 					}
 					parent = 0
 					want := exact.Step(rows)
-					got, _ := s.step(s.treeRows(rows), stepOutputs{bounds: true})
+					got := s.step(s.treeRows(rows), true)
 					for i := range rows {
 						bounds += checkBounds(t, s, i, want.Row(i), got.Row(i))
 					}

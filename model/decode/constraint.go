@@ -77,8 +77,8 @@ func (o *Options) constraint() Constraint {
 		list = append(list, validText{o.Pieces})
 	}
 	list = append(list, o.Constraint)
-	if o.MinTokens > 0 || o.MinRatio > 0 {
-		list = append(list, minLength{o})
+	if o.MinTokens > 0 {
+		list = append(list, minLength{o.MinTokens})
 	}
 	if o.NoRepeat > 0 {
 		list = append(list, noRepeat{o.NoRepeat})
@@ -162,14 +162,14 @@ func (a *all) Required(ids []int32, s SourceInfo) []int32 {
 	return ids
 }
 
-// minLength is the Constraint of Options.MinTokens and MinRatio. The state is the number of tokens
-// that must precede EOS.
-type minLength struct{ *Options }
+// minLength is the Constraint of Options.MinTokens. The state is the number of tokens that must
+// precede EOS.
+type minLength struct{ tokens int }
 
 func (c minLength) StateLen() int { return 1 }
 
 func (c minLength) Start(state []uint64, s SourceInfo) {
-	state[0] = uint64(min(c.minTokens(s.Tokens), s.MaxTokens))
+	state[0] = uint64(min(c.tokens, s.MaxTokens))
 }
 
 func (c minLength) Next(state []uint64, _ int32) {

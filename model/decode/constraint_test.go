@@ -469,7 +469,7 @@ func TestAlternatives(t *testing.T) {
 // Greedy search without scores has the tokens of one with scores.
 func TestNoScore(t *testing.T) {
 	for _, m := range []*table{language(9, 4, 1.5), language(3000, 4, 1)} {
-		for _, o := range []Options{{Beam: 1}, {Beam: 1, MinTokens: 2, NoRepeat: 1}, {Beam: 1, RepetitionPenalty: 3}, {Beam: 1, Coverage: 1}} {
+		for _, o := range []Options{{Beam: 1}, {Beam: 1, MinTokens: 2, NoRepeat: 1}, {Beam: 1, RepetitionPenalty: 3}} {
 			want := find(t, m, 20, 9, o)
 			o.NoScore = true
 			for i, list := range find(t, m, 20, 9, o) {

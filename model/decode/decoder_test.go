@@ -90,7 +90,7 @@ func TestTranslationDependsOnlyOnItsSentence(t *testing.T) {
 	pool := mat.NewPool(3)
 	defer pool.Close()
 	for _, o := range []Options{
-		{Beam: 1, Alpha: 0.6, MaxExtra: 8}, {Beam: 4, Alpha: 0.6, MaxExtra: 8, NBest: 4}, {Beam: 5, MaxExtra: 40}, {Beam: 4, Alpha: 1, MaxExtra: 8, NBest: 4, Coverage: 0.5},
+		{Beam: 1, Alpha: 0.6, MaxExtra: 8}, {Beam: 4, Alpha: 0.6, MaxExtra: 8, NBest: 4}, {Beam: 5, MaxExtra: 40},
 		{Sample: true, Temperature: 1, TopP: 1, MaxExtra: 8, Seed: 7}, {Sample: true, Temperature: 3, TopP: 0.9, MaxExtra: 8, NBest: 5},
 	} {
 		all := nBest(t, newDecoder(m, pool), srcs, o)
@@ -557,7 +557,8 @@ func TestStepDoesNotAllocate(t *testing.T) {
 			for range 20 {
 				s.expand(nil, state)
 				for i := range s.list {
-					s.advance(&s.list[i])
+					q := &s.list[i]
+					q.advance(&s.workspace, s.rows[q.firstRow:][:len(q.live)])
 				}
 			}
 			for i := len(handles) - 1; i >= 0; i-- { // the next Add has the same handles

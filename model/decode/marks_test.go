@@ -69,33 +69,6 @@ func TestSourceMarks(t *testing.T) {
 	}
 }
 
-// The penalty of coverage sees the weights of the text for all marks.
-func TestCoverageWithMarks(t *testing.T) {
-	pool := mat.NewPool(1)
-	defer pool.Close()
-	for _, marks := range []model.SourceLayout{model.EOSLast, model.NoMarks, model.BOSFirst, model.BOSAndEOS} {
-		c := toy()
-		c.Source = marks
-		d := newDecoder(perturbed(t, c, 1), pool)
-		src := []int32{5, 7, 3}
-		h := d.state.Add(nil, src)
-		_, weights := d.state.StepWeights([]Row{{Source: h[0], Token: model.BOS, Parent: -1}})
-		want, err := d.Attention(context.Background(), [][]int32{src}, [][]int32{nil}, model.AlignHeads{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j, w := range want[0][0] {
-			if g := weights.At(0, j); g-w > 1e-6 || w-g > 1e-6 {
-				t.Errorf("marks %q: weights %v, want %v", marks, weights.Row(0), want[0][0])
-			}
-		}
-		o := DefaultOptions()
-		o.Coverage, o.MaxTokens = 0.2, 10
-		translate(t, d, append(randomSources(5, 0, 2), nil), o)
-		d.state.Remove(h[0])
-	}
-}
-
 func TestMaxSource(t *testing.T) {
 	for marks, want := range map[model.SourceLayout]int{model.EOSLast: 63, model.NoMarks: 63, model.BOSFirst: 63, model.BOSAndEOS: 62} {
 		c := toy()

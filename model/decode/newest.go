@@ -13,7 +13,6 @@ type newestTokens struct {
 	tokens   []int32 // newest token of each row
 	groups   []rowGroup
 	touched  []touchedPage // of all groups
-	weights  mat.Matrix    // see State.StepWeights; empty unless the step sets them
 }
 
 // layerState is the first sublayer of a decoder layer, and what it keeps of hypotheses: the keys
@@ -25,8 +24,8 @@ type layerState interface {
 }
 
 // begin allocates the activations of rows and embeds their tokens.
-func (s *newestTokens) begin(rows stepRows, weights mat.Matrix) {
-	s.stepRows, s.weights = rows, weights
+func (s *newestTokens) begin(rows stepRows) {
+	s.stepRows = rows
 	s.groupRows()
 	s.alloc(len(s.rows), true)
 	s.tokens, s.positions = s.tokens[:0], s.positions[:0]

@@ -29,17 +29,16 @@ type Options struct {
 	MaxRatio  float64 `json:",omitempty"`
 
 	// LengthFactor, if it is not 0, is the limit in the place of MaxExtra, see model.Decoding:
-	// LengthFactor times the tokens of the source, rounded up, EOS counted in both. As in Marian,
-	// a translation that this limit truncates has no EOS but a last token like all others.
+	// LengthFactor times the tokens of the source, rounded up, EOS counted in both. As in
+	// Marian, a translation that this limit truncates has no EOS but a last token like all
+	// others.
 	LengthFactor float64 `json:",omitempty"`
 
-	// EOS follows at least MinTokens tokens and MinRatio times the tokens of the source, or the
-	// length limit if that is less.
-	MinTokens int     `json:",omitempty"`
-	MinRatio  float64 `json:",omitempty"`
+	// EOS follows at least MinTokens tokens, or the length limit if that is less.
+	MinTokens int `json:",omitempty"`
 
-	// NoRepeat is the number of consecutive tokens that do not occur twice in a translation. 0 is
-	// off.
+	// NoRepeat is the number of consecutive tokens that do not occur twice in a translation. 0
+	// is off.
 	NoRepeat int `json:",omitempty"`
 
 	// RepetitionPenalty divides the positive logits of tokens that occur in the translation,
@@ -68,7 +67,7 @@ type Options struct {
 	// Constraint restricts the translations further, in addition to the fields above.
 	Constraint Constraint `json:"-"`
 
-	// Selection, if not nil, replaces greedy search and beam search: Beam, Search and Patience are
+	// Selection, if not nil, replaces greedy search and beam search: Beam and Search are
 	// ignored. With Sample it chooses from the tokens that are drawn.
 	Selection Selection `json:"-"`
 
@@ -80,17 +79,6 @@ type Options struct {
 	// NBest is the length limit of the list of translations of each source: up to Beam or, with
 	// Sample, 64. 0 is 1.
 	NBest int
-
-	// Coverage is the weight β of the coverage penalty of Wu et al. (2016, equation 14), which
-	// is added to the score of a finished hypothesis: β·Σ ln min(a, 1) over the source
-	// tokens without EOS, where a is the attention to a token in all steps, of the last decoder
-	// layer, averaged over its heads. 0 is off.
-	Coverage float64 `json:",omitempty"`
-
-	// Patience times Beam is the number of finished hypotheses at which beam search ends (Kasai
-	// et al., 2022), unless Search is set. 0 is 1. A search ends earlier if no other hypothesis
-	// can enter the list.
-	Patience float64 `json:",omitempty"`
 
 	// NoScore makes greedy search leave Score 0, which saves the softmax and, in float32, most
 	// of the output projection: only logits that may be the largest are computed.
@@ -150,9 +138,8 @@ func (o Options) Decoding() model.Decoding {
 }
 
 const (
-	maxBeam     = model.MaxBeam
-	maxRatio    = 1000 // limits MaxRatio and MinRatio
-	maxCoverage = 100
+	maxBeam  = model.MaxBeam
+	maxRatio = 1000 // limit of MaxRatio
 
 	unlimitedExtra = 1<<16 - 1 // MaxExtra above every Config.MaxLen in use
 )
@@ -177,13 +164,10 @@ func (o Options) Validate() error {
 		{o.Selection != nil && (l.Start < 1 || l.Width < l.Start || l.Width > maxBeam || l.Candidates < 1 || l.Candidates > 2*maxBeam), "selection", l, fmt.Sprintf("1 or more of each, up to %d hypotheses, and %d candidates of each", maxBeam, 2*maxBeam)},
 		{!o.Sample && o.Selection == nil && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
 		{o.NBest < 0 || o.NBest > maxNBest, "nbest", o.NBest, fmt.Sprintf("0 to %d, %s", maxNBest, reason)},
-		{!(o.Coverage >= 0 && o.Coverage <= maxCoverage), "coverage", o.Coverage, fmt.Sprint("0 to ", maxCoverage)},
-		{!(o.Patience >= 0), "patience", o.Patience, "above 0, or 0 for 1"},
 		{o.Alternatives < 0 || o.Alternatives > maxBeam, "alternatives", o.Alternatives, fmt.Sprint("0 to ", maxBeam)},
 		{o.MaxTokens < 0, "max_tokens", o.MaxTokens, "1 or more, or 0 for no limit"},
 		{!(o.MaxRatio >= 0 && o.MaxRatio <= maxRatio), "max_ratio", o.MaxRatio, fmt.Sprint("above 0, up to ", maxRatio, ", or 0 for no limit")},
 		{o.MinTokens < 0, "min_tokens", o.MinTokens, "0 or more"},
-		{!(o.MinRatio >= 0 && o.MinRatio <= maxRatio), "min_ratio", o.MinRatio, fmt.Sprint("0 to ", maxRatio)},
 		{o.NoRepeat < 0, "no_repeat", o.NoRepeat, "1 or more, or 0 for off"},
 		{o.RepetitionPenalty != 0 && !(o.RepetitionPenalty >= 0.01 && o.RepetitionPenalty <= 100), "repetition_penalty", o.RepetitionPenalty, "0.01 to 100, or 0 for off"},
 		{o.Sample && !(o.Temperature >= 1e-3 && o.Temperature <= 1e3), "temperature", o.Temperature, "0.001 to 1000; use greedy search for the most probable tokens"},
@@ -216,19 +200,6 @@ func (o *Options) penalizesRepetition() bool {
 	return o.RepetitionPenalty != 0 && o.RepetitionPenalty != 1
 }
 
-// coveragePenalty returns the coverage penalty, 0 or less, of the attention to each source token
-// without EOS.
-func (o *Options) coveragePenalty(attention []float32) float64 {
-	sum := 0.0
-	for _, a := range attention {
-		sum += mat.Log(float64(min(max(a, math.SmallestNonzeroFloat32), 1)))
-	}
-	return float64(o.Coverage * sum)
-}
-
-// patience returns Patience or its default.
-func (o *Options) patience() float64 { return cmp.Or(o.Patience, 1) }
-
 // nBest returns the length limit of the n-best list.
 func (o *Options) nBest() int { return max(1, o.NBest) }
 
@@ -257,7 +228,7 @@ func (o *Options) selection() Selection {
 	case o.Beam == 1:
 		return independent{1}
 	}
-	return beam{o.Beam, endRules[o.Search], o.patience()}
+	return beam{o.Beam, endRules[o.Search]}
 }
 
 // maxTokens returns the limit of the tokens, EOS counted, of the translation of a source with the
@@ -286,10 +257,4 @@ func (o *Options) factorTokens(source int) int {
 func (o *Options) keepsLast(source, maxTokens int) bool {
 	return o.LengthFactor > 0 && maxTokens == o.factorTokens(source) &&
 		(o.MaxTokens == 0 || maxTokens <= o.MaxTokens) && (o.MaxRatio == 0 || float64(maxTokens) <= o.MaxRatio*float64(source))
-}
-
-// minTokens returns the least number of tokens, without EOS, of the translation of a source with
-// the given number of tokens.
-func (o *Options) minTokens(source int) int {
-	return max(o.MinTokens, int(math.Ceil(o.MinRatio*float64(source))))
 }

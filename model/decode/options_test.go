@@ -27,14 +27,11 @@ func TestOptionsValidate(t *testing.T) {
 		"top_k is -1, expected 1 or more":                     func(o *Options) { o.Sample, o.TopK = true, -1 },
 		"top_p is 0, expected above 0":                        func(o *Options) { o.Sample, o.TopP = true, 0 },
 		"top_p is 1.5":                                        func(o *Options) { o.Sample, o.TopP = true, 1.5 },
-		"coverage is NaN, expected 0 to 100":                  func(o *Options) { o.Coverage = math.NaN() },
-		"patience is -1, expected above 0, or 0 for 1":        func(o *Options) { o.Patience = -1 },
 		"alternatives is 65, expected 0 to 64":                func(o *Options) { o.Alternatives = 65 },
 		"max_tokens is -1":                                    func(o *Options) { o.MaxTokens = -1 },
 		"max_ratio is NaN":                                    func(o *Options) { o.MaxRatio = math.NaN() },
 		"length_factor is 1001":                               func(o *Options) { o.LengthFactor = 1001 },
 		"min_tokens is -1":                                    func(o *Options) { o.MinTokens = -1 },
-		"min_ratio is 1001, expected 0 to 1000":               func(o *Options) { o.MinRatio = 1001 },
 		"no_repeat is -1":                                     func(o *Options) { o.NoRepeat = -1 },
 		"repetition_penalty is -1, expected 0.01 to 100":      func(o *Options) { o.RepetitionPenalty = -1 },
 	} {
@@ -73,31 +70,25 @@ func TestDecodingOfOptions(t *testing.T) {
 
 func TestLengthsOfOptions(t *testing.T) {
 	for _, c := range []struct {
-		o                Options
-		source, maxLen   int
-		wantMin, wantMax int // without EOS
+		o              Options
+		source, maxLen int
+		want           int // without EOS
 	}{
-		{Options{MaxExtra: 50}, 10, 1024, 0, 60},
-		{Options{MaxExtra: 50}, 10, 31, 0, 30},
-		{Options{MaxExtra: 50, MaxTokens: 20}, 10, 1024, 0, 20},
-		{Options{MaxExtra: 5, MaxTokens: 20}, 10, 1024, 0, 15},
-		{Options{MaxExtra: 50, MaxTokens: math.MaxInt}, 10, 1024, 0, 60},
-		{Options{MaxExtra: 50, MaxRatio: 1.55}, 10, 1024, 0, 15},
-		{Options{MaxExtra: 50, MaxRatio: 1.5, MaxTokens: 12}, 10, 1024, 0, 12},
-		{Options{MaxExtra: 50, MaxRatio: 1000}, 0, 1024, 0, 0},
-		{Options{MaxExtra: 50, LengthFactor: 3}, 10, 1024, 0, 32},
-		{Options{MaxExtra: 50, LengthFactor: 1.2}, 10, 1024, 0, 13},
-		{Options{MaxExtra: 50, LengthFactor: 3}, 1000, 1024, 0, 1022},
-		{Options{MaxExtra: 50, LengthFactor: 3, MaxTokens: 7}, 10, 1024, 0, 7},
-		{Options{MaxExtra: 50, MinTokens: 3}, 10, 1024, 3, 60},
-		{Options{MaxExtra: 50, MinTokens: 3, MinRatio: 0.51}, 10, 1024, 6, 60},
-		{Options{MaxExtra: 50, MinTokens: 8, MinRatio: 0.51}, 10, 1024, 8, 60},
+		{Options{MaxExtra: 50}, 10, 1024, 60},
+		{Options{MaxExtra: 50}, 10, 31, 30},
+		{Options{MaxExtra: 50, MaxTokens: 20}, 10, 1024, 20},
+		{Options{MaxExtra: 5, MaxTokens: 20}, 10, 1024, 15},
+		{Options{MaxExtra: 50, MaxTokens: math.MaxInt}, 10, 1024, 60},
+		{Options{MaxExtra: 50, MaxRatio: 1.55}, 10, 1024, 15},
+		{Options{MaxExtra: 50, MaxRatio: 1.5, MaxTokens: 12}, 10, 1024, 12},
+		{Options{MaxExtra: 50, MaxRatio: 1000}, 0, 1024, 0},
+		{Options{MaxExtra: 50, LengthFactor: 3}, 10, 1024, 32},
+		{Options{MaxExtra: 50, LengthFactor: 1.2}, 10, 1024, 13},
+		{Options{MaxExtra: 50, LengthFactor: 3}, 1000, 1024, 1022},
+		{Options{MaxExtra: 50, LengthFactor: 3, MaxTokens: 7}, 10, 1024, 7},
 	} {
-		if got := c.o.maxTokens(c.source, c.maxLen) - 1; got != c.wantMax {
-			t.Errorf("%+v, %d source tokens: limit %d, want %d", c.o, c.source, got, c.wantMax)
-		}
-		if got := c.o.minTokens(c.source); got != c.wantMin {
-			t.Errorf("%+v, %d source tokens: minimum %d, want %d", c.o, c.source, got, c.wantMin)
+		if got := c.o.maxTokens(c.source, c.maxLen) - 1; got != c.want {
+			t.Errorf("%+v, %d source tokens: limit %d, want %d", c.o, c.source, got, c.want)
 		}
 	}
 }

@@ -41,9 +41,6 @@ type request struct {
 // the error of ctx.
 func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis), end func(error)) *request {
 	r := &request{ctx: ctx, sources: srcs, options: o, active: len(srcs), done: done, end: end}
-	if r.options.omitsScore() {
-		r.options.Coverage = 0
-	}
 	r.constraint = r.options.constraint()
 	r.suppressed, _ = model.ParseSuppressed(o.Suppressed) // valid
 	r.selection = r.options.selection()

@@ -83,7 +83,7 @@ func (q *search) listLive() {
 	for i, tail := range q.tails {
 		equal := func(other int32) bool { return parent(other) == parent(tail) }
 		if q.keepsLast || q.request.limits.Equal || !slices.ContainsFunc(q.tails[:i], equal) {
-			q.list(finishedHyp{q.score(i, q.live[i].LogP), tail, true})
+			q.list(finishedHyp{q.score(q.live[i].LogP), tail, true})
 		}
 	}
 }
@@ -125,12 +125,7 @@ func (q *search) report(tokens []int32) {
 	}
 }
 
-// score returns the score of hypothesis i with log-probability logP.
-func (q *search) score(i int, logP float64) float64 {
-	o := &q.request.options
-	score := o.score(logP, len(q.begin)+q.tokens)
-	if n := q.sourceTokens; n > 0 {
-		score += o.coveragePenalty(q.coverage[i*n:][:n-1])
-	}
-	return score
+// score returns the score of a hypothesis with log-probability logP that ends now.
+func (q *search) score(logP float64) float64 {
+	return q.request.options.score(logP, len(q.begin)+q.tokens)
 }

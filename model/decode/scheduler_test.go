@@ -204,7 +204,7 @@ func TestEngine(t *testing.T) {
 	srcs := randomSources(60, 0, 8)
 	options := []Options{
 		{Beam: 1, MaxExtra: 20}, {Beam: 4, Alpha: 0.6, MaxExtra: 8, NBest: 4}, {Beam: 20, MaxExtra: 3},
-		{Sample: true, Temperature: 1, TopP: 1, MaxExtra: 8, Seed: 7, NBest: 2}, {Beam: 3, Alpha: 1, MaxExtra: 8, NBest: 3, Coverage: 0.7},
+		{Sample: true, Temperature: 1, TopP: 1, MaxExtra: 8, Seed: 7, NBest: 2}, {Beam: 3, Alpha: 1, MaxExtra: 8, NBest: 3},
 	}
 	for i := range options {
 		options[i].First = 100
@@ -316,7 +316,6 @@ func TestSchedulerStepDoesNotAllocate(t *testing.T) {
 	s := newScheduler(w, NewState(w, nil), nil)
 	pieces := piecesOf("a", "b", "c", "\xC3", "\xA9", " ", "é", "d")
 	constrained := Options{Beam: 3, MaxExtra: 50, MinTokens: 50, NoRepeat: 4, RepetitionPenalty: 1.01, Pieces: pieces, Constraint: Prefixes(pieces, [][]int32{{3, 4, 5}, nil, {6, 7, 8}})}
-	constrained.Coverage = 1
 	constrainedDraws := constrained
 	constrainedDraws.Sample, constrainedDraws.Temperature, constrainedDraws.TopP, constrainedDraws.NBest = true, 1, 1, 3
 	listed := constrained
@@ -413,7 +412,7 @@ func TestCertainTokens(t *testing.T) {
 		m := language(7, seed, 3)
 		for _, o := range []Options{
 			{Beam: 1}, {Beam: 1, NoScore: true, NoRepeat: 1}, {Sample: true, Temperature: 1, TopP: 1}, {Sample: true, Temperature: 1, TopP: 1, NBest: 4},
-			{Beam: 2, Alpha: 1}, {Beam: 5, Alpha: 0.6, NBest: 5, Patience: 4}, {Beam: 3, MinTokens: 6, Alpha: 2},
+			{Beam: 2, Alpha: 1}, {Beam: 5, Alpha: 0.6, NBest: 5, Search: model.SearchExact}, {Beam: 3, MinTokens: 6, Alpha: 2},
 		} {
 			for _, maxTokens := range []int{1, 4, 20} {
 				const sources = 4

@@ -1,10 +1,6 @@
 package decode
 
-import (
-	"math"
-
-	"tfm/mat"
-)
+import "math"
 
 // search is the search for the translations of one source.
 type search struct {
@@ -19,13 +15,11 @@ type search struct {
 	begin []int32 // see Options.Begins
 	begun int     // tokens of begin that the live hypotheses have
 
-	tokens       int // length of every live hypothesis
-	live         []Live
-	tails        []int32   // last node of each live hypothesis
-	stateLen     int       // of the constraint
-	states       []uint64  // [live × stateLen] of the constraint
-	sourceTokens int       // with EOS, for Coverage
-	coverage     []float32 // [live × sourceTokens] attention to the source, see Coverage
+	tokens   int // length of every live hypothesis
+	live     []Live
+	tails    []int32  // last node of each live hypothesis
+	stateLen int      // of the constraint
+	states   []uint64 // [live × stateLen] of the constraint
 
 	paused       bool            // has no rows in the step
 	firstRow     int             // of live, in the step
@@ -41,8 +35,7 @@ func (q *search) reset(r *request, index int, handle int32, maxTokens int) {
 	*q = search{
 		request: r, index: index, handle: handle, number: r.options.First + uint64(index),
 		maxTokens: maxTokens, keepsLast: r.options.keepsLast(len(r.sources[index]), maxTokens), begin: r.options.Begins.of(index),
-		live: q.live[:0], tails: q.tails[:0], states: q.states[:0], coverage: q.coverage[:0],
-		alternatives: q.alternatives[:0], nBest: q.nBest[:0],
+		live: q.live[:0], tails: q.tails[:0], states: q.states[:0], alternatives: q.alternatives[:0], nBest: q.nBest[:0],
 	}
 }
 
@@ -50,15 +43,11 @@ func (q *search) reset(r *request, index int, handle int32, maxTokens int) {
 func (q *search) start(t *tree) {
 	r := q.request
 	q.tree, t.begin = t, int32(len(q.begin))
-	if r.options.Coverage > 0 {
-		q.sourceTokens = len(r.sources[q.index]) + 1
-	}
 	if r.constraint != nil {
 		q.stateLen = r.constraint.StateLen()
 	}
 	for i := range r.limits.Start {
 		q.live, q.tails = append(q.live, Live{Start: int32(i)}), append(q.tails, t.addRoot())
-		q.coverage = append(q.coverage, make([]float32, q.sourceTokens)...)
 		if q.states = append(q.states, make([]uint64, q.stateLen)...); r.constraint != nil {
 			r.constraint.Start(q.state(i), r.source(q.index, q.maxTokens))
 		}
@@ -94,33 +83,26 @@ func (q *search) setPartial(p *Partial, i int) {
 	}
 }
 
-// advance replaces the live hypotheses by those that have one token more. rows are theirs, and
-// attention is that of each to the source, for Coverage.
-func (q *search) advance(w *advanceWorkspace, rows []row, attention mat.Matrix) {
-	for i := range q.live {
-		if n := q.sourceTokens; n > 0 {
-			mat.Axpy(1, attention.Row(i)[:n], q.coverage[i*n:][:n])
-		}
-	}
+// advance replaces the live hypotheses by those that have one token more. rows are theirs.
+func (q *search) advance(w *advanceWorkspace, rows []row) {
 	q.tokens++
 	w.collect(q, rows)
 	w.Extend, w.Finish = w.Extend[:0], w.Finish[:0]
 	q.request.selection.Select(q.live, w.candidates, q.progress(), &w.Selected)
 	for _, c := range w.Finish {
 		q.finished++
-		q.list(finishedHyp{q.score(int(c.Parent), c.LogP), q.addNode(rows, c), false})
+		q.list(finishedHyp{q.score(c.LogP), q.addNode(rows, c), false})
 	}
-	w.live, w.tails, w.states, w.coverage = w.live[:0], w.tails[:0], w.states[:0], w.coverage[:0]
+	w.live, w.tails, w.states = w.live[:0], w.tails[:0], w.states[:0]
 	for _, c := range w.Extend {
 		w.live, w.tails = append(w.live, Live{c.LogP, q.live[c.Parent].Start}), append(w.tails, q.addNode(rows, c))
-		w.coverage = append(w.coverage, q.coverage[int(c.Parent)*q.sourceTokens:][:q.sourceTokens]...)
 		if q.request.constraint != nil {
 			w.states = append(w.states, q.state(int(c.Parent))...)
 			q.request.constraint.Next(w.states[len(w.states)-q.stateLen:], c.Token)
 		}
 	}
 	q.live, q.tails = append(q.live[:0], w.live...), append(q.tails[:0], w.tails...)
-	q.states, q.coverage = append(q.states[:0], w.states...), append(q.coverage[:0], w.coverage...)
+	q.states = append(q.states[:0], w.states...)
 }
 
 // advanceWorkspace is the workspace of advance for one search after another.
@@ -130,7 +112,6 @@ type advanceWorkspace struct {
 	live       []Live // of the next step, as are the following
 	tails      []int32
 	states     []uint64
-	coverage   []float32
 }
 
 // collect sets w.candidates to those of all live hypotheses of q.
@@ -167,18 +148,17 @@ func (q *search) addNode(rows []row, c Candidate) int32 {
 //	score = (its log-probability)/lp(n') ≤ ℓ/lp(n') ≤ ℓ/lp(N) = Bound
 //
 // because the log-probability of a further token is 0 or less (normalize subtracts from a logit
-// the maximum plus the logarithm of a sum that contains exp(0) = 1), ℓ/lp is negative or zero,
-// and a coverage penalty only lowers a score. live[0] has this score if the model continues it with
-// tokens of probability 1 up to the limit. So, without a coverage penalty, the bound is the
-// smallest that does not depend on the model. list prefers the earlier of equal scores, so a live
-// hypothesis needs a higher one than the last of a full list.
+// the maximum plus the logarithm of a sum that contains exp(0) = 1) and ℓ/lp is negative or zero.
+// live[0] has this score if the model continues it with tokens of probability 1 up to the limit. So
+// the bound is the smallest that does not depend on the model. list prefers the earlier of equal
+// scores, so a live hypothesis needs a higher one than the last of a full list.
 func (q *search) progress() Progress {
 	p := Progress{Finished: q.finished, Full: len(q.nBest) == q.request.listLen(), Last: math.Inf(-1)}
 	if len(q.nBest) > 0 {
 		p.Last = q.nBest[len(q.nBest)-1].score
 	}
 	if p.Full && len(q.live) > 0 { // otherwise no Selection needs them
-		p.Now = q.request.options.score(q.live[0].LogP, len(q.begin)+q.tokens)
+		p.Now = q.score(q.live[0].LogP)
 		p.Bound = q.request.options.score(q.live[0].LogP, len(q.begin)+q.maxTokens)
 	}
 	return p

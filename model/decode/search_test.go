@@ -348,7 +348,7 @@ func TestBeamSearchEndsExactly(t *testing.T) {
 		s := schedulerOf(m)
 		r := requestOf(context.Background(), 1, maxTokens, o, func(_ int, l []Hypothesis) { list = l }, func(error) {})
 		if unend {
-			r.selection = unending{beam{width: o.Beam}}
+			r.selection = unending{beam{o.Beam, untilDecided}}
 		}
 		s.add(r)
 		for !s.idle() {
@@ -365,7 +365,7 @@ func TestBeamSearchEndsExactly(t *testing.T) {
 			row[model.EOS] += float32(seed % 4)
 		}
 		for _, o := range []Options{{Beam: 2}, {Beam: 4, Alpha: 0.6}, {Beam: 3, Alpha: 1, Penalty: PenaltyPower, NBest: 2}, {Beam: 5, Alpha: 1, NBest: 3}} {
-			o.Patience = math.Inf(1)
+			o.Search = model.SearchExact
 			list, steps := run(m, o, false)
 			if got, _ := run(certainFrom(m, steps, maxTokens), o, true); !reflect.DeepEqual(got, list) {
 				t.Errorf("seed %d, %+v: ended after step %d with %+v, but further steps could give %+v", seed, o, steps, list, got)
@@ -385,36 +385,10 @@ func TestBeamSearchEndsExactly(t *testing.T) {
 	}
 }
 
-// Patience changes when a search ends, and with the best of a beam the score only rises.
-func TestPatience(t *testing.T) {
-	better := 0
-	for seed := range uint64(30) {
-		m := language(9, seed, 1.5)
-		o := Options{Beam: 2, Alpha: 1}
-		first := find(t, m, 5, 12, o)
-		o.Patience = 1
-		if got := find(t, m, 5, 12, o); !reflect.DeepEqual(got, first) {
-			t.Errorf("patience 1: %+v, want %+v", got, first)
-		}
-		o.Patience = 10
-		for i, list := range find(t, m, 5, 12, o) {
-			if list[0].Score < first[i][0].Score {
-				t.Errorf("patience 10: score %v, want at least %v", list[0].Score, first[i][0].Score)
-			}
-			if list[0].Score > first[i][0].Score {
-				better++
-			}
-		}
-	}
-	if better == 0 {
-		t.Error("patience finds no better translation")
-	}
-}
-
 // A model that never ends a translation gives a truncated one of the length limit.
 func TestLoopsEndAtTheLimit(t *testing.T) {
 	m := fixed(6, map[int32]float64{3: 0.6, 4: 0.4})
-	for _, o := range []Options{{Beam: 1}, {Beam: 1, NoScore: true}, DefaultOptions(), {Beam: 8, NBest: 8, Patience: 3}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3}} {
+	for _, o := range []Options{{Beam: 1}, {Beam: 1, NoScore: true}, DefaultOptions(), {Beam: 8, NBest: 8}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3}} {
 		for _, list := range find(t, m, 2, 40, o) {
 			for _, h := range list {
 				if !h.Truncated || len(h.Tokens) != 39 || m.steps > 40*2 {

@@ -16,10 +16,9 @@ type stepper interface {
 	list(handle int32) rowIDs
 	// hypotheses returns the tree of a source, to which a search adds tokens.
 	hypotheses(handle int32) *tree
-	// step returns the logits of the tokens after each row, see list, and with outputs.weights
-	// attention weights [rows × tokens of the longest source], EOS of a source last. With
-	// outputs.bounds elements may be upper bounds of logits, but the largest of a row is a logit.
-	step(rows []treeRow, outputs stepOutputs) (logits, weights mat.Matrix)
+	// step returns the logits of the tokens after each row, see list. With bounds, elements may be
+	// upper bounds of logits, but the largest of a row is a logit.
+	step(rows []treeRow, bounds bool) (logits mat.Matrix)
 	refiner
 }
 
@@ -30,18 +29,15 @@ type treeRow struct {
 	node   int32
 }
 
-// stepOutputs selects what a step returns.
-type stepOutputs struct{ weights, bounds bool }
-
 // searches are those of several sources at the same time. They keep the memory of those that are
 // done for others.
 type searches struct {
 	list           []search // those that are not done
 	backgroundRows int      // of requests in the background in a step; one source may exceed it
 
-	treeRows        []treeRow // of the next step
-	rows            []row     // of each treeRow
-	logits, weights mat.Matrix
+	treeRows []treeRow // of the next step
+	rows     []row     // of each treeRow
+	logits   mat.Matrix
 
 	workspace advanceWorkspace
 }
@@ -88,7 +84,7 @@ func (s *searches) step(p *mat.Pool, m stepper, done func(q *search, list []Hypo
 			return false
 		}
 		if !q.request.isFaulty() {
-			q.request.guard(func() { s.advance(q) })
+			q.request.guard(func() { q.advance(&s.workspace, s.rows[q.firstRow:][:len(q.live)]) })
 		}
 		switch {
 		case q.request.isFaulty():
@@ -109,7 +105,7 @@ func (s *searches) step(p *mat.Pool, m stepper, done func(q *search, list []Hypo
 // expand runs one decode step of all live hypotheses and finds the candidates of each row.
 func (s *searches) expand(p *mat.Pool, m stepper) {
 	s.treeRows, s.rows = s.treeRows[:0], s.rows[:0]
-	outputs := stepOutputs{bounds: true}
+	bounds := true
 	background := 0 // rows
 	for i := range s.list {
 		q := &s.list[i]
@@ -127,11 +123,10 @@ func (s *searches) expand(p *mat.Pool, m stepper) {
 			s.addRow(q, j, ids)
 		}
 		o := &q.request.options
-		outputs.weights = outputs.weights || o.Coverage > 0
-		outputs.bounds = outputs.bounds && o.omitsScore() && !o.penalizesRepetition()
+		bounds = bounds && o.omitsScore() && !o.penalizesRepetition()
 	}
-	s.logits, s.weights = m.step(s.treeRows, outputs)
-	if outputs.bounds {
+	s.logits = m.step(s.treeRows, bounds)
+	if bounds {
 		for i := range s.rows {
 			if s.rows[i].ids == nil { // logits of lists are never bounds
 				s.rows[i].refiner = m
@@ -185,14 +180,4 @@ func (s *expandRows) Range(lo, hi int) {
 			request.candidates(r, c)
 		})
 	}
-}
-
-// advance continues the search q by the candidates of its rows.
-func (s *searches) advance(q *search) {
-	rows := s.rows[q.firstRow:][:len(q.live)]
-	var attention mat.Matrix
-	if q.sourceTokens > 0 {
-		attention = s.weights.RowRange(q.firstRow, q.firstRow+len(rows))
-	}
-	q.advance(&s.workspace, rows, attention)
 }

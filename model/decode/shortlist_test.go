@@ -71,13 +71,12 @@ func (m *maskedState) Remove(handle int32) {
 	m.State.Remove(handle)
 }
 
-func (m *maskedState) step(rows []treeRow, outputs stepOutputs) (logits, weights mat.Matrix) {
-	outputs.bounds = false
-	logits, weights = m.State.step(rows, outputs)
+func (m *maskedState) step(rows []treeRow, _ bool) (logits mat.Matrix) {
+	logits = m.State.step(rows, false)
 	for i, r := range rows {
 		compact(logits.Row(i), m.list(r.source))
 	}
-	return logits, weights
+	return logits
 }
 
 // byteLevelModel returns a model with a byte-level target vocabulary, and its Pieces.
@@ -104,7 +103,7 @@ func TestListsAgainstAllLogits(t *testing.T) {
 	for _, w := range []*Weights{NewWeights(m, nil), NewWeightsInt8(m, nil)} {
 		for i, o := range []Options{
 			{Beam: 1, MaxExtra: 6}, {Beam: 1, MaxExtra: 6, NoScore: true, Pieces: pieces}, {Beam: 4, Alpha: 0.6, MaxExtra: 6, NBest: 4, Pieces: pieces, TokenScores: true, Alternatives: 9},
-			{Beam: 20, Alpha: 1, MaxExtra: 4, NBest: 20, Coverage: 0.5}, {Beam: 3, MaxExtra: 6, NoRepeat: 1, MinTokens: 5, RepetitionPenalty: 1.5, Pieces: pieces},
+			{Beam: 20, Alpha: 1, MaxExtra: 4, NBest: 20}, {Beam: 3, MaxExtra: 6, NoRepeat: 1, MinTokens: 5, RepetitionPenalty: 1.5, Pieces: pieces},
 			{Beam: 2, MaxExtra: 8, Pieces: pieces, Constraint: Prefixes(pieces, prefixes)},
 			{Sample: true, Temperature: 1, TopP: 1, MaxExtra: 6, NBest: 3, Seed: 7, Pieces: pieces, Alternatives: 3}, {Sample: true, Temperature: 3, TopP: 0.9, MaxExtra: 6, Seed: 7},
 			{Sample: true, Temperature: 1, TopP: 1, TopK: 5, MaxExtra: 6, Seed: 7, Pieces: pieces},

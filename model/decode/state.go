@@ -34,7 +34,7 @@ type State struct {
 
 	begin   stepBegin
 	shares  []int // first row of each worker in the step, then the number of rows
-	buffers struct{ logits, weights, expanded []float32 }
+	buffers struct{ logits, expanded []float32 }
 	added   []treeRow // workspace of Step
 }
 
@@ -153,22 +153,9 @@ func checkIDs(side string, i int, ids []int32, vocabulary, maxLen int) {
 // panics on ids, sources and parents that do not exist, and on a hypothesis of more than
 // Config.MaxLen tokens.
 func (s *State) Step(rows []Row) mat.Matrix {
-	logits, _ := s.stepAll(rows, stepOutputs{})
-	return logits
-}
-
-// StepWeights is Step that also returns the cross-attention weights of the last decoder layer,
-// averaged over its heads, [rows × longest source]: those of a row to the tokens of its source,
-// and last that to its marks, together, such as EOS. They are valid until the next StepWeights.
-func (s *State) StepWeights(rows []Row) (logits, weights mat.Matrix) {
-	return s.stepAll(rows, stepOutputs{weights: true})
-}
-
-// stepAll is step with the logits of all pieces, -Inf for those outside a list.
-func (s *State) stepAll(rows []Row, outputs stepOutputs) (logits, weights mat.Matrix) {
-	logits, weights = s.step(s.treeRows(rows), outputs)
+	logits := s.step(s.treeRows(rows), false)
 	if !slices.ContainsFunc(rows, func(r Row) bool { return s.list(r.Source) != nil }) {
-		return logits, weights
+		return logits
 	}
 	all := matrix(&s.buffers.expanded, len(rows), s.w.model.Config.TgtVocab)
 	for i, r := range rows {
@@ -182,7 +169,7 @@ func (s *State) stepAll(rows []Row, outputs stepOutputs) (logits, weights mat.Ma
 			all.Row(i)[id] = logits.Row(i)[k]
 		}
 	}
-	return all, weights
+	return all
 }
 
 // treeRows adds the tokens of rows to the trees of their sources.
@@ -236,22 +223,19 @@ func (s *State) list(handle int32) rowIDs {
 	return nil
 }
 
-func (s *State) step(rows []treeRow, outputs stepOutputs) (logits, weights mat.Matrix) {
+func (s *State) step(rows []treeRow, bounds bool) (logits mat.Matrix) {
 	if len(rows) == 0 {
-		return mat.Matrix{}, mat.Matrix{}
+		return mat.Matrix{}
 	}
 	s.begin.begin(rows)
 	logits = s.allocLogits(rows)
-	if outputs.weights {
-		weights = s.allocWeights(rows)
-	}
 	s.splitRows(rows)
 	if len(s.shares) == 2 {
-		s.workers[0].step(s.pool, s.begin.stepRows, logits, weights, outputs.bounds)
+		s.workers[0].step(s.pool, s.begin.stepRows, logits, bounds)
 	} else {
-		mat.Each(s.pool, len(s.shares)-1, 1, stepShares{s, logits, weights, outputs.bounds})
+		mat.Each(s.pool, len(s.shares)-1, 1, stepShares{s, logits, bounds})
 	}
-	return logits, weights
+	return logits
 }
 
 // allocLogits allocates the logits of a step, with as many columns as the longest row has.
@@ -265,18 +249,6 @@ func (s *State) allocLogits(rows []treeRow) mat.Matrix {
 		}
 	}
 	return matrix(&s.buffers.logits, len(rows), cols)
-}
-
-// allocWeights allocates the attention weights of a step.
-func (s *State) allocWeights(rows []treeRow) mat.Matrix {
-	longest := 0
-	for _, r := range rows {
-		longest = max(longest, s.sources.encoded[r.source].tokens)
-	}
-	if c := &s.w.model.Config; !c.Source.HasBOS() && !c.Source.HasEOS() {
-		longest++ // a column for EOS
-	}
-	return matrix(&s.buffers.weights, len(rows), longest)
 }
 
 // splitRows sets s.shares: one share if there are few rows, or if those of a source are not

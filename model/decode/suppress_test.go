@@ -164,7 +164,7 @@ func testSuppressedInSteps(t *testing.T, m *model.Transformer, ids []int32) (dif
 	for _, w := range []*Weights{NewWeights(m, nil), NewWeightsInt8(m, nil)} {
 		for _, list := range []*model.Shortlist{nil, randomShortlist(m.Config, 60, 1)} {
 			for _, o := range []Options{
-				{Beam: 1}, {Beam: 1, NoScore: true}, {Beam: 4, NBest: 4}, {Beam: 3, Coverage: 0.2},
+				{Beam: 1}, {Beam: 1, NoScore: true}, {Beam: 4, NBest: 4}, {Beam: 3},
 			} {
 				o.MaxExtra, o.Shortlist = 6, list
 				suppressed, constrained := o, o
@@ -185,7 +185,7 @@ func TestBoundsOfImpossiblePieces(t *testing.T) {
 	s := NewState(NewWeights(m, nil), nil)
 	handles := s.Add(nil, randomSources(9, 0, 1)...)
 	for _, h := range handles {
-		s.step(s.treeRows([]Row{{h, model.BOS, -1}}), stepOutputs{bounds: true})
+		s.step(s.treeRows([]Row{{h, model.BOS, -1}}), true)
 		if s.workers[0].output.isWhole[0] || s.workers[0].output.refined[0] == nil {
 			t.Errorf("source %d: all logits computed", h)
 		}

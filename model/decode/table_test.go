@@ -26,8 +26,6 @@ type table struct {
 	steps   int
 	maxRows int // of a step
 
-	sourceLen int // without EOS, for StepWeights
-
 	lists map[int32][]int32 // of the sources that are restricted
 }
 
@@ -67,23 +65,10 @@ func (m *table) hypotheses(handle int32) *tree { return m.trees[handle] }
 
 func (m *table) refine(int, int32) (float32, bool) { return 0, false }
 
-// attention sets row to weights that are a function of the source and the previous tokens.
-func (m *table) attention(source int32, prefix []int32, row []float32) {
-	h := fnv.New64a()
-	fmt.Fprint(h, source, prefix)
-	r := rand.New(rand.NewPCG(77, h.Sum64()))
-	for i := range row {
-		row[i] = float32(2 * r.NormFloat64())
-	}
-	mat.Softmax(row, row, 1)
-}
-
-// step returns logits, and attention weights of a source of sourceLen tokens.
-func (m *table) step(rows []treeRow, outputs stepOutputs) (logits, weights mat.Matrix) {
+func (m *table) step(rows []treeRow, _ bool) (logits mat.Matrix) {
 	m.steps++
 	m.maxRows = max(m.maxRows, len(rows))
 	logits = mat.New(len(rows), m.vocabulary)
-	weights = mat.New(len(rows), m.sourceLen+3) // as if another source were longer
 	for i, r := range rows {
 		if m.removed[r.source] {
 			panic(fmt.Sprintf("row of source %d, which is removed", r.source))
@@ -91,9 +76,8 @@ func (m *table) step(rows []treeRow, outputs stepOutputs) (logits, weights mat.M
 		prefix := m.trees[r.source].appendTokens(nil, r.node)
 		m.logits(r.source, prefix, logits.Row(i))
 		compact(logits.Row(i), m.list(r.source))
-		m.attention(r.source, prefix, weights.Row(i)[:m.sourceLen+1])
 	}
-	return logits, weights
+	return logits
 }
 
 // language returns a table of random logits that are a function of seed. EOS has the distribution

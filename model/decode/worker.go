@@ -34,10 +34,10 @@ func (k *worker) add(pool *mat.Pool, handles []int32, sources [][]int32) {
 	}
 }
 
-// step computes rows and sets their logits and, unless it is empty, weights.
-func (k *worker) step(pool *mat.Pool, rows stepRows, logits, weights mat.Matrix, bounds bool) {
+// step computes rows and sets their logits.
+func (k *worker) step(pool *mat.Pool, rows stepRows, logits mat.Matrix, bounds bool) {
 	k.stack.pool = pool
-	k.newest.begin(rows, weights)
+	k.newest.begin(rows)
 	k.stack.act.logits = logits
 	k.stack.decode(&k.newest)
 	k.output.project(bounds)
@@ -70,17 +70,13 @@ func (t *addChunks) Range(lo, hi int) {
 // stepShares is the parallel loop over the shares of a step. Share i is that of worker i.
 type stepShares struct {
 	*State
-	logits, weights mat.Matrix
-	bounds          bool
+	logits mat.Matrix
+	bounds bool
 }
 
 func (t *stepShares) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		a, b := t.shares[i], t.shares[i+1]
-		weights := t.weights
-		if weights.Data != nil {
-			weights = weights.RowRange(a, b)
-		}
-		t.workers[i].step(nil, t.begin.slice(a, b), t.logits.RowRange(a, b), weights, t.bounds)
+		t.workers[i].step(nil, t.begin.slice(a, b), t.logits.RowRange(a, b), t.bounds)
 	}
 }

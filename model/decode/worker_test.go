@@ -21,7 +21,7 @@ func TestWorkersEqualOneThread(t *testing.T) {
 		srcs := randomSources(90, 0, 3)
 		for _, w := range []*Weights{NewWeights(m, nil), NewWeightsInt8(m, nil)} {
 			for _, o := range []Options{
-				{Beam: 1, NoScore: true}, {Beam: 1, Shortlist: randomShortlist(c, 20, 1)}, {Beam: 3, NBest: 3, Coverage: 0.5},
+				{Beam: 1, NoScore: true}, {Beam: 1, Shortlist: randomShortlist(c, 20, 1)}, {Beam: 3, NBest: 3},
 			} {
 				o.MaxExtra = 6
 				want := nBest(t, New(w, nil), srcs, o)

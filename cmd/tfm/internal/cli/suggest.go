@@ -64,7 +64,7 @@ var synonyms = map[string]string{
 	"out": "o", "output": "o", "reference": "ref", "learning-rate": "lr", "train-steps": "steps", "epochs": "steps", "num-beams": "beam",
 
 	// Former names
-	"tsv": "column columns", "columns": "column-count", "patience": "beam-patience", "max-len": "max-source longest", "min-len": "shortest",
+	"tsv": "column columns", "columns": "column-count", "max-len": "max-source longest", "min-len": "shortest",
 	"valid": "valid-images", "terms": "glossary", "sentence": "text", "removed": "dropped", "init": "init-scheme",
 
 	// Marian

@@ -29,7 +29,7 @@ func (m *Memory) Check(given map[string]string) error {
 	); err != nil {
 		return err
 	}
-	return cli.Excludes(m.File != "", given, "memory", "nbest", "align", "token-scores", "alternatives", "sample", "min-tokens", "max-tokens", "min-ratio", "max-ratio")
+	return cli.Excludes(m.File != "", given, "memory", "nbest", "align", "token-scores", "alternatives", "sample", "min-tokens", "max-tokens", "max-ratio")
 }
 
 // Apply reads the memory of o. In a model of several languages it is of those of -from and -to.

@@ -1,10 +1,7 @@
 package settings
 
 import (
-	"errors"
-
 	"tfm/cmd/tfm/internal/cli"
-	"tfm/model"
 	"tfm/model/decode"
 )
 
@@ -15,8 +12,6 @@ func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 	for _, g := range penaltyFlags(f, &s, "divisor of the log-probability") {
 		g.Default("the model's")
 	}
-	f.Float64Var(&s.Coverage, "coverage", 0, "weight of the coverage penalty of Wu et al. (2016): higher for translations that omit less of the source")
-	f.Float64Var(&s.Patience, "beam-patience", 1, "a beam search ends after -beam times this many finished translations, or when no other can be the best")
 	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens").Default("the model's").Range(0, 1<<16-1)
 	return &s
 }
@@ -25,7 +20,6 @@ func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 func ConstraintFlags(f *cli.Flags, s *decode.Options) {
 	f.IntVar(&s.MinTokens, "min-tokens", 0, "least number of target tokens")
 	f.IntVar(&s.MaxTokens, "max-tokens", 0, "limit of target tokens, in addition to -max-extra; 0 is none")
-	f.Float64Var(&s.MinRatio, "min-ratio", 0, "least number of target tokens, divided by that of the source")
 	f.Float64Var(&s.MaxRatio, "max-ratio", 0, "limit of target tokens, divided by the number of source tokens; 0 is none")
 	f.IntVar(&s.NoRepeat, "no-repeat", 0, "no `N` consecutive tokens occur twice in a translation; 0 is off")
 	f.Float64Var(&s.RepetitionPenalty, "repetition-penalty", 1, "divisor of the logits of tokens that occur in the translation; above 1 avoids them, 1 is off")
@@ -40,10 +34,11 @@ func penaltyFlags(f *cli.Flags, s *decode.Options, usage string) []*cli.Flag {
 	}
 }
 
-// UseModelSearch sets each part of the length penalty, the beam, the length limit and the end rule
-// of s, unless its flag is in given, to the model's. -beam-patience is an end rule. A beam that no
-// flag sets has at least NBest hypotheses.
+// UseModelSearch sets the end rule of s, and unless its flag is in given each part of the length
+// penalty, the beam and the length limit, to the model's. A beam that no flag sets has at least
+// NBest hypotheses.
 func UseModelSearch(s *decode.Options, given map[string]string, model decode.Options) {
+	s.Search = model.Search
 	beam := max(model.Beam, s.NBest)
 	if s.Sample {
 		beam = model.Beam
@@ -52,7 +47,6 @@ func UseModelSearch(s *decode.Options, given map[string]string, model decode.Opt
 		"length-penalty": func() { s.Penalty = model.Penalty },
 		"alpha":          func() { s.Alpha = model.Alpha },
 		"beam":           func() { s.Beam = beam },
-		"beam-patience":  func() { s.Search = model.Search },
 		"max-extra":      func() { s.MaxExtra, s.LengthFactor = model.MaxExtra, model.LengthFactor },
 		"max-tokens":     func() { s.MaxTokens = model.MaxTokens },
 	} {
@@ -60,15 +54,4 @@ func UseModelSearch(s *decode.Options, given map[string]string, model decode.Opt
 			use()
 		}
 	}
-}
-
-// CheckSearch reports the first invalid flag of a search.
-func CheckSearch(s decode.Options) error {
-	err := s.Validate()
-	if invalid := new(model.FieldError); errors.As(err, &invalid) && invalid.Field == "patience" {
-		e := *invalid
-		e.Field = "beam_patience"
-		err = &e
-	}
-	return Error(err)
 }

@@ -16,7 +16,6 @@ func TestUseModelSearch(t *testing.T) {
 		"max-extra":      func(want *decode.Options) { want.LengthFactor = 0 },
 		"alpha":          func(want *decode.Options) { want.Alpha = decode.DefaultOptions().Alpha },
 		"length-penalty": func(want *decode.Options) { want.Penalty = model.PenaltyWu },
-		"beam-patience":  func(want *decode.Options) { want.Search = "" },
 	} {
 		got, want := decode.DefaultOptions(), imported
 		change(&want)
