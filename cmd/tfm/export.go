@@ -18,12 +18,12 @@ import (
 func exportCommand(f *cli.Flags) cli.Action {
 	var c exporter
 	f.StringVar(&c.format, "format", "", "format to write:\n  marian-hf    transformers, MarianMTModel\n  ctranslate2  CTranslate2\n"+
-		"  argos        Argos Translate, a file OUT.argosmodel\n  marian       Marian, presets student-tiny and student-base\n"+
-		"  marian-int8  the same in int8, for the engine of Firefox and Bergamot\n  pytorch      torch.nn.Transformer, with a program that loads it").
-		Choices("marian-hf", "ctranslate2", "argos", "marian", "marian-int8", "pytorch")
-	f.StringVar(&c.out, "o", "", "`folder` to write; or a file .argosmodel")
+		"  marian       Firefox and Bergamot, in int8, presets student-tiny and student-base\n"+
+		"  pytorch      torch.nn.Transformer, with a program that loads it").
+		Choices("marian-hf", "ctranslate2", "marian", "pytorch")
+	f.StringVar(&c.out, "o", "", "`folder` to write")
 	c.languages.flags(f)
-	f.BoolVar(&c.force, "force", false, "write into a folder that has files, or replace a file")
+	f.BoolVar(&c.force, "force", false, "write into a folder that has files, and replace those of the same names")
 	return c.run
 }
 
@@ -44,9 +44,6 @@ func (c *exporter) check(args []string) error {
 	)
 	if err != nil {
 		return err
-	}
-	if c.format == "argos" && filepath.Ext(c.out) == ".argosmodel" {
-		return cli.CheckModelOutput(c.out, c.force, args[0])
 	}
 	return checkFolder(c.out, c.force, args[0])
 }
@@ -117,7 +114,7 @@ func (c *exporter) run(_ context.Context, args []string) error {
 		}
 		p.Text("%s: the caller puts the token of the target language before those of a source, such as %sfor %s", dir, pieces, list[0].Code)
 	}
-	if file.Shortlist != nil && c.format != "marian" && c.format != "marian-int8" {
+	if file.Shortlist != nil && c.format != "marian" {
 		p.Text("%s: not exported: the shortlist", path)
 	}
 	return nil

@@ -104,9 +104,6 @@ func (c *importer) run(_ context.Context, args []string) error {
 	if err := c.languages.replace(&file); err != nil {
 		return err
 	}
-	if err := convert.SetMosesLanguages(&file); err != nil {
-		return fmt.Errorf("%s: %w", source, err)
-	}
 	v, err := tokenizers.Of(source, file.Tokenizers, file.Model.Config)
 	if err != nil {
 		return err
@@ -150,7 +147,7 @@ func (c *importer) run(_ context.Context, args []string) error {
 // describeFormat names a format of package convert.
 func describeFormat(format string) string {
 	return cmp.Or(map[string]string{
-		"marian-hf": "Hugging Face Marian", "m2m-hf": "Hugging Face M2M-100", "ctranslate2": "CTranslate2", "argos": "Argos Translate", "marian": "Marian", "marian-int8": "Marian in int8", "pytorch": "torch.nn.Transformer",
+		"marian-hf": "Hugging Face Marian", "m2m-hf": "Hugging Face M2M-100", "ctranslate2": "CTranslate2", "argos": "Argos Translate", "marian": "Marian", "pytorch": "torch.nn.Transformer",
 	}[format], format)
 }
 
@@ -215,7 +212,7 @@ func describeTokenizer(t text.Tokenizer) string {
 	case *subword.Tokenizer:
 		kind = "subword-nmt BPE"
 		if t.Chain() != nil {
-			kind += ", Moses' rules for " + cmp.Or(t.Chain().Settings().Language, "any language")
+			kind += ", Moses' rules for " + cmp.Or(t.Chain().Language(), "any language")
 		}
 	}
 	return fmt.Sprintf("%s pieces (%s)", format.Thousands(t.Size()), kind)

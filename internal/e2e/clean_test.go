@@ -220,7 +220,7 @@ func TestNoFolderAfterFailure(t *testing.T) {
 		{"hold-out", "-tsv", tsv, "-o", out},
 		{"hold-out", "-src", src, "-tgt", src, "-o", out},
 		{"export", "-format", "ctranslate2", "-o", out, src},
-		{"export", "-format", "argos", "-o", out, toyModel(t)},
+		{"export", "-format", "marian", "-o", out, toyModel(t)},
 		{"train", "-src", src, "-tgt", short, "-o", filepath.Join(dir, "m.safetensors"), "-tensorboard", out},
 		{"report", "-run", dir, "-o", filepath.Join(out, "report.html")},
 	} {

@@ -9,13 +9,10 @@ import (
 	"testing"
 )
 
-// exportOf exports the toy model, or another one, to a new folder, or for argos to a file.
+// exportOf exports the toy model, or another one, to a new folder.
 func exportOf(t *testing.T, format, path string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "exported")
-	if format == "argos" {
-		out += ".argosmodel"
-	}
 	o := mustRun(t, "", append(append([]string{"export", "-format", format, "-o", out}, flags...), path)...)
 	if !strings.HasPrefix(o.stderr, out+": ") || !strings.HasSuffix(o.stderr, " MB\n") || o.stdout != "" {
 		t.Errorf("export prints %q, %q", o.stdout, o.stderr)
@@ -85,7 +82,7 @@ func TestImportOfASnapshot(t *testing.T) {
 
 // A model that was exported and imported again has the same translations and languages.
 func TestExportImport(t *testing.T) {
-	for _, c := range []struct{ format, system string }{{"ctranslate2", "CTranslate2"}, {"argos", "Argos Translate"}, {"marian-hf", "Hugging Face Marian"}} {
+	for _, c := range []struct{ format, system string }{{"ctranslate2", "CTranslate2"}, {"marian-hf", "Hugging Face Marian"}} {
 		t.Run(c.format, func(t *testing.T) {
 			m := piecesModel(t)
 			imported, o := importOf(t, exportOf(t, c.format, m))
@@ -125,7 +122,7 @@ func TestExportPyTorch(t *testing.T) {
 func TestExportRefuses(t *testing.T) {
 	m, dir := toyModel(t), t.TempDir()
 	out, used := filepath.Join(dir, "out"), filepath.Dir(write(t, "used", "a"))
-	int8, unnamed := filepath.Join(dir, "int8.safetensors"), inLanguages(t, m, "", "")
+	int8 := filepath.Join(dir, "int8.safetensors")
 	mustRun(t, "", "quantize", "-o", int8, m)
 	export := func(more ...string) []string { return append([]string{"export", "-format", "pytorch"}, more...) }
 	for _, c := range []struct {
@@ -137,15 +134,13 @@ func TestExportRefuses(t *testing.T) {
 		{"no model", export("-o", out), 2, []string{"found 0 arguments, expected one model"}},
 		{"two models", export("-o", out, m, m), 2, []string{"found 2 arguments"}},
 		{"no format", []string{"export", "-o", out, m}, 2, []string{"-format is missing"}},
-		{"unknown format", []string{"export", "-format", "onnx", "-o", out, m}, 2, []string{`-format is "onnx"`, "marian-hf, ctranslate2, argos, marian, marian-int8 or pytorch"}},
+		{"unknown format", []string{"export", "-format", "onnx", "-o", out, m}, 2, []string{`-format is "onnx"`, "marian-hf, ctranslate2, marian or pytorch"}},
 		{"no output", export(m), 2, []string{"-o is missing"}},
 		{"language", export("-o", out, "-tgt-lang", "d_e", m), 2, []string{"-tgt-lang is \"d_e\""}},
 		{"used folder", export("-o", used, m), 1, []string{used + " already exists and is not empty: -force writes into it"}},
 		{"a file", export("-force", "-o", toy.src, m), 1, []string{toy.src + " is not a folder"}},
 		{"the model's folder", export("-force", "-o", filepath.Dir(m), m), 2, []string{"is the folder of the input, " + m}},
-		{"no languages", []string{"export", "-format", "argos", "-o", out, unnamed}, 1, []string{unnamed + ": ", "language"}},
-		{"tokenizer", []string{"export", "-format", "argos", "-src-lang", "en", "-tgt-lang", "fr", "-o", out, m}, 1, []string{m + ": ", "SentencePiece"}},
-		{"an existing package", []string{"export", "-format", "argos", "-o", write(t, "a.argosmodel", ""), m}, 1, []string{"a.argosmodel already exists: -force replaces it"}},
+		{"tokenizer", []string{"export", "-format", "marian", "-o", out, m}, 1, []string{m + ": ", "SentencePiece"}},
 		{"model missing", export("-o", out, m+"-absent"), 1, []string{m + "-absent"}},
 		{"text", export("-o", out, toy.src), 1, []string{toy.src}},
 		{"quantized", export("-o", out, int8), 1, []string{int8 + ": found weights", "use the model that it was made from"}},

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"cmp"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -360,7 +362,7 @@ func TestSplitsOfTheExamples(t *testing.T) {
 const exampleLines = 240
 
 // exports are the models of other systems that the documents' commands read, with their formats.
-var exports = map[string]string{"opus-mt-en-de": "marian-hf", "opus-mt-en-zh": "marian-hf", "translate-en_de-1_0.argosmodel": "argos", "firefox-en-de": "marian-int8"}
+var exports = map[string]string{"opus-mt-en-de": "marian-hf", "opus-mt-en-zh": "marian-hf", "translate-en_de-1_0.argosmodel": "ctranslate2", "firefox-en-de": "marian"}
 
 // folders are the folders of models that the documents' commands read, with those that take their
 // place.
@@ -371,10 +373,17 @@ func makeInput(t *testing.T, dir, name string) {
 	t.Helper()
 	if format, ok := exports[name]; ok {
 		m := piecesModel
-		if format == "marian-int8" {
+		if format == "marian" {
 			m = studentModel
 		}
-		mustRun(t, "", "export", "-force", "-format", format, "-o", filepath.Join(dir, name), m(t))
+		out := filepath.Join(dir, name)
+		if path.Ext(name) != ".argosmodel" {
+			mustRun(t, "", "export", "-force", "-format", format, "-o", out, m(t))
+			return
+		}
+		folder := filepath.Join(t.TempDir(), "model")
+		mustRun(t, "", "export", "-format", format, "-o", folder, m(t))
+		packArgos(t, folder, out)
 		return
 	}
 	if from, ok := folders[name]; ok {
@@ -399,6 +408,40 @@ func makeInput(t *testing.T, dir, name string) {
 		text = packed
 	}
 	if err := os.WriteFile(path, text.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// packArgos writes the model of CTranslate2 in a folder as a package of Argos Translate.
+func packArgos(t *testing.T, folder, out string) {
+	t.Helper()
+	files := map[string]string{"metadata.json": `{"from_code": "en", "to_code": "fr"}`}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := "model/" + e.Name()
+		if e.Name() == "sentencepiece.model" {
+			name = e.Name()
+		}
+		files[name] = read(t, filepath.Join(folder, e.Name()))
+	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, content := range files {
+		w, err := z.Create("translate/" + name)
+		if err == nil {
+			_, err = w.Write([]byte(content))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(out, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }

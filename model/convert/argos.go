@@ -3,7 +3,6 @@ package convert
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,18 +13,15 @@ import (
 	"tfm/text/vocab"
 )
 
-// argosMetadata is the file metadata.json of a package.
+// argosMetadata is the part of the file metadata.json of a package that is used.
 type argosMetadata struct {
-	Type           string   `json:"type,omitempty"` // "" is translate
+	Type           string   `json:"type"` // "" is translate
 	PackageVersion string   `json:"package_version"`
-	ArgosVersion   string   `json:"argos_version"`
 	FromCode       string   `json:"from_code"`
-	FromName       string   `json:"from_name"`
 	ToCode         string   `json:"to_code"`
-	ToName         string   `json:"to_name"`
-	TargetPrefix   string   `json:"target_prefix,omitempty"`
-	FromCodes      []string `json:"from_codes,omitempty"`
-	ToCodes        []string `json:"to_codes,omitempty"`
+	TargetPrefix   string   `json:"target_prefix"`
+	FromCodes      []string `json:"from_codes"`
+	ToCodes        []string `json:"to_codes"`
 }
 
 const (
@@ -81,14 +77,10 @@ func readArgos(f, m folder) (model.File, error) {
 	case len(meta.FromCodes) > 1 || len(meta.ToCodes) > 1:
 		return model.File{}, fmt.Errorf("%s: found several languages on a side, expected one", f.name(argosFile))
 	}
-	tokenizers := f
-	if !f.has("sentencepiece.model") && !f.has(ct2Codes) || m.has("source.spm") && m.has("target.spm") {
-		tokenizers = m
-	}
-	if tokenizers.path == m.path && !m.has("source.spm") {
+	if !f.has("sentencepiece.model") && !f.has(ct2Codes) {
 		return model.File{}, fmt.Errorf("%s: found neither sentencepiece.model nor %s", f.path, ct2Codes)
 	}
-	file, err := readCTranslate2(m, tokenizers, ct2Package{argosMoses(meta.FromCode, meta.ToCode), meta.TargetPrefix, meta.ToCode})
+	file, err := readCTranslate2(m, f, &ct2Package{meta.FromCode, meta.ToCode, meta.TargetPrefix})
 	if err != nil {
 		return model.File{}, err
 	}
@@ -140,14 +132,4 @@ func languageOfArgos(code string) string {
 		return tag
 	}
 	return knownLanguage(strings.ReplaceAll(code, "_", "-"))
-}
-
-// argosCode returns the code of a tag.
-func argosCode(tag string) string {
-	for _, code := range slices.Sorted(maps.Keys(argosLanguages)) {
-		if argosLanguages[code] == tag {
-			return code
-		}
-	}
-	return tag
 }

@@ -6,65 +6,18 @@ import (
 	"encoding/json"
 	"hash/crc32"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"tfm/internal/texttest"
 	"tfm/model"
+	"tfm/text"
+	"tfm/text/subword"
 	"tfm/text/vocab"
 )
-
-// A package that is written and read again, as an archive and unpacked, is the same model.
-func TestArgosRoundTrip(t *testing.T) {
-	for name, x := range ct2Cases(t) {
-		t.Run(name, func(t *testing.T) {
-			f := randomFile(t, x.config, x.tokenizers, 1)
-			f.TgtLang = "pt-BR"
-			f.Decoding = model.PaperDecoding()
-			dir := t.TempDir()
-			err := Write("argos", dir, f)
-			if name == "byte-level BPE" {
-				checkError(t, "byte-level BPE", err, "expected SentencePiece or subword-nmt for Argos Translate")
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			path := filepath.Join(dir, "translate-en_pb-1_0.argosmodel")
-			g, err := Read(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkSame(t, g, f)
-			r, err := zip.OpenReader(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			if err := os.CopyFS(filepath.Join(dir, "unpacked"), r); err != nil {
-				t.Fatal(err)
-			}
-			if g, err = Read(filepath.Join(dir, "unpacked", "translate-en_pb-1_0")); err != nil {
-				t.Fatal(err)
-			}
-			checkSame(t, g, f)
-		})
-	}
-}
-
-func TestWriteArgosErrors(t *testing.T) {
-	source, target := texttest.Pairs(100)
-	joint := trainSentencePiece(t, 120, slices.Concat(source, target))
-	f := randomFile(t, model.Config{DModel: 8, Heads: 2, DFF: 8, EncoderLayers: 1, DecoderLayers: 1, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 32},
-		vocab.Tokenizers{Source: joint, Target: joint}, 1)
-	f.TgtLang = ""
-	checkError(t, "languages", WriteArgos(t.TempDir(), f), `found languages "en" and "", expected both`)
-	f.TgtLang, f.Model.Config.Source, f.Model.Config.TgtLanguages = "de", model.ToFirst, "deu=5 fra=6"
-	checkError(t, "several targets", WriteArgos(t.TempDir(), f), "each of 2 target languages")
-}
 
 // archiveOf returns a zip archive with files of the given names and content.
 func archiveOf(t testing.TB, files ...[2]string) []byte {
@@ -180,9 +133,9 @@ func TestReadArgosBoundsMemory(t *testing.T) {
 	checkError(t, "size", err, `found "metadata.json" of 1099511627776 bytes, expected at most`)
 }
 
-// A package that others made has the languages of its metadata, Argos Translate's length penalty,
-// and no unknown pieces in translations.
-func TestReadArgosOfOthers(t *testing.T) {
+// A package, as an archive and unpacked, has the languages of its metadata, Argos Translate's length
+// penalty, and no unknown pieces in translations.
+func TestReadArgos(t *testing.T) {
 	for kind, files := range goldenFolders(t) {
 		spm := files["sentencepiece.model"]
 		if spm == nil {
@@ -200,6 +153,20 @@ func TestReadArgosOfOthers(t *testing.T) {
 		f, err := Read(path)
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
+		}
+		unpacked := t.TempDir()
+		r, err := zip.OpenReader(path)
+		if err == nil {
+			err = os.CopyFS(unpacked, r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		if g, err := Read(filepath.Join(unpacked, "translate-zt_en-1_9")); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		} else {
+			checkSame(t, g, f)
 		}
 		if f.SrcLang != "zh-Hant" || f.TgtLang != "en" {
 			t.Errorf("%s: languages %q and %q, want zh-Hant and en", kind, f.SrcLang, f.TgtLang)
@@ -254,5 +221,60 @@ func TestReadArgosPrefix(t *testing.T) {
 		if _, err := read("__es__"); err == nil || !strings.Contains(err.Error(), `found no token "__es__"`) {
 			t.Errorf("error %v, want one of the token", err)
 		}
+	}
+}
+
+// subwordFolder returns the files of a CTranslate2 folder with codes of subword-nmt, as another
+// program would write it.
+func subwordFolder(t *testing.T) map[string][]byte {
+	t.Helper()
+	x := ct2Cases(t)["subword-nmt"]
+	dir := t.TempDir()
+	if err := WriteCTranslate2(dir, randomFile(t, x.config, x.tokenizers, 1)); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, e := range entries {
+		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	maps.DeleteFunc(files, func(name string, _ []byte) bool { return strings.HasPrefix(name, ct2Tokenizer) })
+	files[ct2Config] = []byte(`{"add_source_eos": true, "decoder_start_token": "<s>"}`)
+	return files
+}
+
+// A package with codes takes and gives raw text by the rules of its languages.
+func TestReadArgosCodes(t *testing.T) {
+	files := subwordFolder(t)
+	entries := [][2]string{{"p/metadata.json", `{"from_code": "en", "to_code": "fr"}`}, {"p/bpe.model", string(files[ct2Codes])}}
+	for name, data := range files {
+		if name != ct2Codes {
+			entries = append(entries, [2]string{"p/model/" + name, string(data)})
+		}
+	}
+	path := filepath.Join(t.TempDir(), "p.argosmodel")
+	if err := os.WriteFile(path, archiveOf(t, entries...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := tokenizersOf(t, f)
+	for language, tokenizer := range map[string]text.Tokenizer{"en": v.Source, "fr": v.Target} {
+		if s, ok := tokenizer.(*subword.Tokenizer); !ok || s.Chain() == nil || s.Chain().Language() != language {
+			t.Fatalf("found %T, want Moses' rules for %s", tokenizer, language)
+		}
+	}
+	if c := f.Model.Config; c.Tie != model.TieAll {
+		t.Errorf("tie %s, want that of the joint vocabulary", c.Tie)
+	}
+	if got, want := v.Target.Decode(v.Target.Encode(nil, "ka mi : l'ami")), "ka mi : l'ami"; got != want && !strings.Contains(got, "<unk>") {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

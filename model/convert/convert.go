@@ -24,11 +24,10 @@ type format struct {
 // formats are the formats, in the order in which Detect tries them.
 var formats = []format{
 	{"ctranslate2", func(path string, isDir bool) bool { return isDir && isFile(path, ct2File) && !isMarian(path, isDir) }, ReadCTranslate2, WriteCTranslate2},
-	{"argos", isArgos, ReadArgos, WriteArgos},
+	{"argos", isArgos, ReadArgos, nil},
 	{"marian-hf", isMarianHF, ReadMarianHF, WriteMarianHF},
 	{"m2m-hf", isM2M, ReadM2M, nil},
 	{"marian", isMarian, ReadMarian, WriteMarian},
-	{"marian-int8", nil, nil, WriteMarianInt8},
 	{"pytorch", nil, nil, WritePyTorch},
 }
 

@@ -16,9 +16,8 @@ import (
 //	sentencepiece.model, spm.model  SentencePiece, for both sides
 //	sentencepiece.bpe.model         likewise, of M2M-100 and NLLB-200
 //	bpe.model                       codes of subword-nmt, for words with spaces between them
-//	bpecodes                        codes of fastBPE or subword-nmt from fairseq, for raw text
 //
-// The tokenizers of fairseq need SetMosesLanguages. Without these files the tokens of a text are
+// Without these files the tokens of a text are
 // its words with spaces between them. Other files are ignored, such as vmap.txt, which only
 // restricts translations on demand.
 //
@@ -32,17 +31,18 @@ func ReadCTranslate2(dir string) (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	return readCTranslate2(f, f, ct2Package{})
+	return readCTranslate2(f, f, nil)
 }
 
-// ct2Package is what a package says of the model in it.
+// ct2Package is what a package of Argos Translate says of the model in it.
 type ct2Package struct {
-	moses        *mosesSides // of codes in bpe.model, nil for words
-	prefix, code string      // token that every target begins with, "" for none, and its language
+	from, to string // languages, for which Moses' rules prepare the text of codes in bpe.model
+	prefix   string // token that every target begins with, "" for none
 }
 
-// readCTranslate2 reads a model in f whose tokenizers are in tokenizers.
-func readCTranslate2(f, tokenizers folder, p ct2Package) (model.File, error) {
+// readCTranslate2 reads a model in f whose tokenizers are in tokenizers. p is the package that it
+// is in, nil for none.
+func readCTranslate2(f, tokenizers folder, p *ct2Package) (model.File, error) {
 	data, err := f.read(ct2File)
 	if err != nil {
 		return model.File{}, err
@@ -51,7 +51,7 @@ func readCTranslate2(f, tokenizers folder, p ct2Package) (model.File, error) {
 	if err != nil {
 		return model.File{}, fmt.Errorf("%s: %w", f.name(ct2File), err)
 	}
-	r := ct2Reader{folder: f, tokenizers: tokenizers, ct2Package: p, binary: b}
+	r := ct2Reader{folder: f, tokenizers: tokenizers, pkg: p, binary: b}
 	if r.tensors, err = b.tensors(f.name(ct2File), f.size); err != nil {
 		return model.File{}, err
 	}
@@ -88,8 +88,8 @@ type ct2Options struct {
 type ct2Reader struct {
 	*tensors
 	folder, tokenizers folder
-	ct2Package
-	binary *ct2Binary
+	pkg                *ct2Package
+	binary             *ct2Binary
 
 	options  ct2Options
 	src, tgt *vocabulary

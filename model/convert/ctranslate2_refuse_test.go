@@ -159,7 +159,7 @@ func TestReadCTranslate2Refuses(t *testing.T) {
 		change(b, files)
 		files[ct2File] = encodeCT2(t, b)
 		f := inMemory(files)
-		_, err := readCTranslate2(f, f, ct2Package{})
+		_, err := readCTranslate2(f, f, nil)
 		checkError(t, want, err, want)
 		if err != nil && (strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "dir")) {
 			t.Errorf("%s: error %q, want one line that begins with a path", want, err)
@@ -175,7 +175,7 @@ func TestReadCTranslate2OfTransformers(t *testing.T) {
 		b.vars["decoder/start_from_zero_embedding"] = ct2Variable{"int8", nil, []byte{zero}}
 		files[ct2Config] = []byte(`{"decoder_start_token": "</s>", "add_source_eos": false}`)
 		files[ct2File] = encodeCT2(t, b)
-		f, err := readCTranslate2(inMemory(files), inMemory(files), ct2Package{})
+		f, err := readCTranslate2(inMemory(files), inMemory(files), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func TestParseCT2BinaryRefuses(t *testing.T) {
 
 // fuzzCT2 reads a folder and, if that succeeds, checks that the model can be saved.
 func fuzzCT2(t *testing.T, f folder) {
-	file, err := readCTranslate2(f, f, ct2Package{})
+	file, err := readCTranslate2(f, f, nil)
 	if err != nil {
 		if strings.ContainsAny(err.Error(), "\n") && !strings.Contains(err.Error(), `\n`) || len(err.Error()) > 4000 {
 			t.Fatalf("error of %d bytes: %.500q", len(err.Error()), err)

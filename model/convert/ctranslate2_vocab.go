@@ -8,6 +8,7 @@ import (
 
 	"tfm/model"
 	"tfm/text"
+	"tfm/text/moses"
 	"tfm/text/vocab"
 )
 
@@ -179,12 +180,12 @@ func (r *ct2Reader) readLanguages() error {
 		if c.TgtLanguages = c.SrcLanguages; tokenizer.Legacy {
 			c.Source = model.FromLast
 		}
-	case r.prefix != "":
-		id := slices.Index(r.target.rows, r.tgt.row(r.prefix))
+	case r.pkg != nil && r.pkg.prefix != "":
+		id := slices.Index(r.target.rows, r.tgt.row(r.pkg.prefix))
 		if id <= model.EOS {
-			return fmt.Errorf("%s: found no token %.40q, expected the one that translations begin with", r.tgt.path, r.prefix)
+			return fmt.Errorf("%s: found no token %.40q, expected the one that translations begin with", r.tgt.path, r.pkg.prefix)
 		}
-		c.TargetBegins, c.TgtLanguages = true, model.FormatLanguages([]model.Language{{Code: r.code, IDs: []int32{int32(id)}}})
+		c.TargetBegins, c.TgtLanguages = true, model.FormatLanguages([]model.Language{{Code: r.pkg.to, IDs: []int32{int32(id)}}})
 	}
 	return nil
 }
@@ -243,11 +244,7 @@ func (r *ct2Reader) readSides() (err error) {
 		return fmt.Errorf("%s: found one of source.spm and target.spm, expected both", f.path)
 	}
 	if f.has(ct2Codes) {
-		return r.readSegments(ct2Codes)
-	}
-	if f.has(fairseqCodes) {
-		r.moses = &mosesSides{fairseqMoses, fairseqMoses}
-		return r.readSegments(fairseqCodes)
+		return r.readSegments()
 	}
 	n := 0
 	for _, token := range r.tgt.tokens {
@@ -274,5 +271,21 @@ func (r *ct2Reader) readPieces(f folder, srcName, tgtName string) (err error) {
 	if r.source, r.target, err = pieceSides(&src, &tgt, r.joint); err == nil {
 		r.source.addTargets(&r.config, r.src)
 	}
+	return err
+}
+
+// readSegments sets the tokenizers to those of a file of codes.
+func (r *ct2Reader) readSegments() error {
+	data, err := r.tokenizers.read(ct2Codes)
+	if err != nil {
+		return err
+	}
+	src, tgt := *r.src, *r.tgt
+	src.codes = &codes{path: r.tokenizers.name(ct2Codes), data: data}
+	tgt.codes = &codes{path: src.codes.path, data: data}
+	if r.pkg != nil {
+		src.codes.moses, tgt.codes.moses = moses.NewChain(r.pkg.from), moses.NewChain(r.pkg.to)
+	}
+	r.source, r.target, err = pieceSides(&src, &tgt, r.joint)
 	return err
 }

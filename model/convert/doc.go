@@ -11,15 +11,14 @@
 //	ctranslate2_vocab.go    their vocabularies
 //	ctranslate2_write.go    models for CTranslate2
 //	argos.go                packages of Argos Translate, read
-//	argos_write.go          packages for Argos Translate
 //	marian.go               models of Marian, read
 //	marian_settings.go      their settings
 //	marian_vocab.go         their vocabularies
 //	marian_bin.go           the tensors of their files .bin, those of Firefox's models
 //	marian_shortlist.go     their lexical shortlists
-//	marian_write.go         models for Marian
+//	marian_write.go         models for Firefox and Bergamot's fork of Marian
 //	marian_bin_write.go     their files .bin
-//	preprocess.go           what releases of OPUS-MT do to text before their tokenizer
+//	preprocess.go           what releases of OPUS-MT do to text before SentencePiece
 //	marian_hf.go            models of transformers' MarianMTModel, read
 //	marian_hf_config.go     their configuration and names
 //	marian_hf_vocab.go      their vocabularies
@@ -41,7 +40,6 @@
 //	rules.go                refuses settings that a side does not have
 //	positions.go            recognises tables of sinusoids
 //	vocabulary.go           the vocabularies of a model as tokenizers
-//	moses.go                the rules of Moses around codes of subword-nmt and fastBPE
 //	pieces.go               those whose tokenizer is of SentencePiece
 //	languages.go            the languages that tokens select
 //	names.go                the names of a tokenizer's ids in other systems

@@ -18,7 +18,6 @@ type naming struct {
 	first            int       // number of the first layer
 	numbers          []int     // numbers of the decoder's layers, if several share their weights
 	self, cross      [4]string // maps of queries, keys, values and output
-	decoderSelf      [4]string // of the decoder, if its names are others
 	ssru             [2]string // maps of an SSRU in its place, the first without bias
 	inner, outer     string    // maps of the feed-forward network
 	encoderNorms     [2]string // after self-attention and the feed-forward network
@@ -91,10 +90,6 @@ func (n *naming) parts(m *model.Transformer) (list []part) {
 		feedForward(prefix, l.FF)
 		norm(prefix+n.encoderNorms[1], l.Norm2)
 	}
-	decoderSelf := n.self
-	if n.decoderSelf[0] != "" {
-		decoderSelf = n.decoderSelf
-	}
 	for i := range m.Decoder {
 		number := n.first + i
 		if n.numbers != nil {
@@ -107,7 +102,7 @@ func (n *naming) parts(m *model.Transformer) (list []part) {
 			maps.B = l.SSRU.GateBias
 			list = append(list, part{name: prefix + n.ssru[1], maps: []columns{{maps, d, d}}})
 		} else {
-			self(prefix, decoderSelf, l.Self.QKV, l.Self.Out)
+			self(prefix, n.self, l.Self.QKV, l.Self.Out)
 		}
 		norm(prefix+n.decoderNorms[0], l.Norm1)
 		attention(prefix, n.cross, columns{l.Cross.Q, 0, dk}, columns{l.Cross.KV, 0, dk}, columns{l.Cross.KV, dk, dv}, l.Cross.Out)

@@ -60,8 +60,7 @@ func isNpz(name string) bool {
 	return path.Ext(name) == ".npz" && !strings.HasSuffix(name, ".optimizer.npz")
 }
 
-// ReadMarian reads a model of Marian of type transformer or transformer-new: an .npz file, or a
-// folder or zip archive with one, such as a release of OPUS-MT. Several files with that ending need
+// ReadMarian reads a model of Marian of type transformer: an .npz file, or a folder or zip archive with one, such as a release of OPUS-MT. Several files with that ending need
 // a decoder.yml that names one of them, or one called model.npz. A folder without one can have a
 // .bin, in float32 or intgemm8, as those of Firefox; files of a folder may be compressed, as .gz.
 // Integers of intgemm8 are multiples of model.File.Steps.
@@ -69,15 +68,14 @@ func isNpz(name string) bool {
 // Its vocabularies are those that NAME.decoder.yml or decoder.yml beside it lists, in the same
 // folder whatever their path, or else the SentencePiece models in it: one *.spm, or two whose names
 // begin with "source" or "src" and "target", "trg" or "tgt". Other vocabularies, in YAML or with a
-// token in each line, need source.spm and target.spm in the folder, or source.bpe and target.bpe of
-// subword-nmt. What preprocess.sh does to text before that is part of the tokenizer. The error
-// names what a model has that tfm's Transformer does not, for example average attention.
+// token in each line, need source.spm and target.spm in the folder. What preprocess.sh does to text
+// before SentencePiece is part of the tokenizer. The error names what a model has that tfm's Transformer does not, for example average attention.
 //
 // Dropout and label smoothing are those of the training run, if its configuration, NAME.npz.yml, or
 // its log is beside the model. Only training uses them.
 //
-// Searches of the model give what Marian's give: see model.SearchShrinking and, for models of type
-// transformer with norms before the sublayers, Decoding.UnnormedKeys. Scores are divided by
+// Searches of the model give what Marian's give: see model.SearchShrinking and, for models with
+// norms before the sublayers, Decoding.UnnormedKeys. Scores are divided by
 // n^normalize of the decoder.yml, 0 without it. Its beam and its limit of the length are kept,
 // without it Marian's: 12 hypotheses, and three tokens for each of the source. Those of a .bin
 // without settings are Firefox's: greedy search, two tokens, n^1. A lexical shortlist, lex*.bin or
@@ -143,7 +141,11 @@ func readMarian(f folder, name string) (model.File, error) {
 		return model.File{}, err
 	}
 	srcLangs, tgtLangs := releaseLanguages(f)
-	if err := applyPreprocess(f, src, tgt, srcLangs, tgtLangs); err != nil {
+	rules, err := readPreprocess(f, strings.Join(srcLangs[:min(1, len(srcLangs))], ""))
+	if err != nil {
+		return model.File{}, err
+	}
+	if err := src.rewrite(rules); err != nil {
 		return model.File{}, err
 	}
 	lists, err := readMarianShortlist(f, d.shortlist, src, tgt)
@@ -215,33 +217,16 @@ type marianReader struct {
 	*tensors
 	settings *marianSettings
 
-	config    model.Config
-	isNew     bool      // type transformer-new, whose layers have other names
-	positions [2]string // tables of learned positions, of the source and the target
-	tied      []int     // number of the decoder layer whose weights each decoder layer has, from 1
-	preNorm   bool
-	tieAll    bool // one matrix for the embeddings of both sides
-	tieOut    bool // and for the output projection: that of the target
-}
-
-// readPositions returns the tables of learned positions.
-func (r *marianReader) readPositions() (tables [2]mat.Matrix) {
-	if r.config.Positions != model.Learned {
-		return tables
-	}
-	for i, name := range r.positions {
-		n := r.shape(name, 2)[0]
-		if r.isNew && n != r.config.MaxLen {
-			r.fail(name, "found %d positions, expected %d as in the encoder", n, r.config.MaxLen)
-		}
-		tables[i] = r.matrix(name, n, r.config.DModel)
-	}
-	return tables
+	config model.Config
+	tied   []int // number of the decoder layer whose weights each decoder layer has, from 1
+	tieAll bool  // one matrix for the embeddings of both sides
+	tieOut bool  // and for the output projection: that of the target
 }
 
 // read returns the model with the given vocabularies.
 func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianSearch, lists *marianLists) (model.File, error) {
-	a := assembly{names: r.naming()}
+	a := assembly{names: marianNaming(r.config)}
+	a.names.numbers = r.tied
 	srcName, tgtName := "encoder_Wemb", "decoder_Wemb"
 	if r.tieAll {
 		srcName, tgtName = "Wemb", "Wemb"
@@ -266,7 +251,10 @@ func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianSear
 		r.config.Tie = model.TieNone
 	}
 	r.readOutput(&a, len(tgt.tokens))
-	a.positions = r.readPositions()
+	if r.config.Positions == model.Learned {
+		t := r.matrix(marianPositions, r.shape(marianPositions, 2)[0], r.config.DModel)
+		a.positions = [2]mat.Matrix{t, t}
+	}
 	a.config = r.config
 	f, err := r.assemble(&a)
 	if err != nil {
@@ -275,7 +263,7 @@ func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianSear
 	f.Info["source"] = "Marian " + filepath.Base(r.path)
 	f.Shortlist = lists.shortlist(a.src, a.tgt, src.eos, joint)
 	f.Decoding = model.Decoding{
-		LengthPenalty: model.PenaltyPower, Alpha: decoder.normalize, Search: model.SearchShrinking, UnnormedKeys: r.preNorm && !r.isNew,
+		LengthPenalty: model.PenaltyPower, Alpha: decoder.normalize, Search: model.SearchShrinking, UnnormedKeys: r.config.Norm == model.PreNorm,
 		Beam: decoder.beam, LengthFactor: decoder.lengthFactor, Shortlist: lists != nil,
 	}
 	suppressed := tgt.unnamed
@@ -330,17 +318,7 @@ func (r *marianReader) readOutput(a *assembly, n int) {
 	}
 }
 
-// naming returns the names of the layers.
-func (r *marianReader) naming() *naming {
-	if r.isNew {
-		return r.newNaming()
-	}
-	n := marianNaming(r.config)
-	n.numbers = r.tied
-	return n
-}
-
-// marianNaming returns the names of the layers of type transformer.
+// marianNaming returns the names of the layers.
 func marianNaming(c model.Config) *naming {
 	kind, end := "_ln_*", ""
 	if c.NormKind == model.RMSNorm {
@@ -367,30 +345,5 @@ func marianNaming(c model.Config) *naming {
 		finalNorms:   [2]string{"encoder_top" + kind, "decoder_top" + kind},
 		inner:        "ffn_*1", outer: "ffn_*2",
 		weight: "W", bias: "b", gain: "scale", normBias: "bias", rows: true,
-	}
-}
-
-// newNaming returns the names of the layers in type transformer-new.
-func (r *marianReader) newNaming() *naming {
-	const encoder, decoder = "TransformerBatchEncoder->encoder->", "TransformerBatchDecoder->decoder->"
-	norm := "->postprocessor->norm->*"
-	if r.preNorm {
-		norm = "->preprocessor->norm->*"
-	}
-	attention := func(name string) [4]string {
-		return [4]string{name + "->qProj->*", name + "->kProj->*", name + "->vProj->*", name + "->oProj->*"}
-	}
-	return &naming{
-		encoder:      encoder + "layers->at(#)->as<marian::nn::TransformerEncoderLayer>()->",
-		decoder:      decoder + "layers->at(#)->as<marian::nn::TransformerDecoderLayerWithCrossAttention>()->",
-		self:         attention("selfAttentionBlock->selfAttention"),
-		decoderSelf:  attention("autoRegressiveBlock->selfAttention"),
-		cross:        attention("crossAttentionBlock->crossAttention"),
-		encoderNorms: [2]string{"selfAttentionBlock" + norm, "filterBlock" + norm},
-		decoderNorms: [3]string{"autoRegressiveBlock" + norm, "crossAttentionBlock" + norm, "filterBlock" + norm},
-		finalNorms:   [2]string{encoder + "postprocessor->norm->*", decoder + "postprocessor->norm->*"},
-		inner:        "filterBlock->layers->at(0)->as<marian::nn::Linear>()->*",
-		outer:        "filterBlock->layers->at(3)->as<marian::nn::Linear>()->*",
-		weight:       "weight", bias: "bias", gain: "weight", normBias: "bias",
 	}
 }

@@ -3,7 +3,6 @@ package convert
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -53,11 +52,10 @@ func FuzzPreprocessRules(f *testing.F) {
 	f.Add("sed -e 's/。 */. /g' \\\n    -e \"s/’/\\'/g\" |\nperl -C -pe 's/\\p{C}/ /g;' |\nsed 's/  */ /g;s/^ *//g;s/ *$$//g' |\n${SPMENCODE} --model $2", "de")
 	f.Add("if [ $4 == \"noflags\" ]; then\n${TOKENIZER}/replace-unicode-punctuation.perl |\nelse\n${TOKENIZER}/normalize-punctuation.perl -l $1 |\nfi", "en")
 	f.Fuzz(func(t *testing.T, script, language string) {
-		p, err := readPreprocess(scriptFolder(script), language)
+		rules, err := readPreprocess(scriptFolder(script), language)
 		if err != nil {
 			return
 		}
-		rules := slices.Concat(p.before, p.after)
 		spec := sentencepiece.NewNormalizerSpec()
 		spec.Rewrites = rules
 		n, err := sentencepiece.NewNormalizer(&spec)

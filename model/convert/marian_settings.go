@@ -102,7 +102,7 @@ func (s *marianSettings) rest() error {
 // configure sets r.config from the settings. Sizes of vocabularies are set later.
 func (r *marianReader) configure() error {
 	s, c := r.settings, &r.config
-	r.isNew = s.oneOf("type", "transformer", "transformer-new") == "transformer-new"
+	s.oneOf("type", "transformer")
 	c.DModel, c.Heads, c.DFF = s.integer("dim-emb", 512), s.integer("transformer-heads", 8), s.integer("transformer-dim-ffn", 2048)
 	c.EncoderLayers, c.DecoderLayers = s.integer("enc-depth", 1), s.integer("dec-depth", 1)
 	s.oneOf("transformer-decoder-dim-ffn", "0", strconv.Itoa(c.DFF))
@@ -127,8 +127,12 @@ func (r *marianReader) configure() error {
 		return s.err
 	}
 	c.Positions, c.NormEps, c.Biases, c.MaxLen = model.TimingSignal, marianNormEps, model.AllBiases, marianMaxLen(c.DModel)
-	if trainsPositions {
-		r.configurePositions()
+	// Since version 1.8 Marian does not read transformer-train-position-embeddings: such models have no
+	// table, and sinusoids. With a table, whose last row is that of all further positions, embeddings
+	// have no scale.
+	if trainsPositions && r.has(marianPositions) {
+		c.Positions, c.Unscaled = model.Learned, true
+		c.MaxLen = max(c.MaxLen, r.shape(marianPositions, 2)[0])
 	}
 	if err := r.configureNorms(pre, post, top); err != nil {
 		return err
@@ -147,9 +151,6 @@ func (r *marianReader) configureDecoder() {
 		return
 	}
 	r.config.Autoreg = model.SSRU
-	if r.isNew {
-		s.fail("transformer-decoder-autoreg: found rnn in type transformer-new, expected self-attention")
-	}
 	s.oneOf("dec-cell", "ssru")
 	s.oneOf("dec-cell-base-depth", "2")
 	s.oneOf("dec-cell-high-depth", "1")
@@ -163,28 +164,8 @@ const marianNormEps = 1e-6
 // marianMaxLen returns the length limit of sentences: Marian has none, a table of sinusoids has.
 func marianMaxLen(d int) int { return min(1024, max(2, 1<<26/max(1, d))) }
 
-// marianNewPositions are the tables of learned positions of a model of type transformer-new, of the
-// encoder and the decoder. Type transformer has one, Wpos.
-var marianNewPositions = [2]string{"TransformerBatchEncoder->encoder->positionEmbedding->embeddings", "TransformerBatchDecoder->decoder->positionEmbedding->embeddings"}
-
-// configurePositions sets the positions of a model whose settings ask for learned ones. With them
-// embeddings have no scale. Since version 1.8 type transformer does not read its option
-// transformer-train-position-embeddings: such models have no table, and sinusoids. If it has a
-// table, the last row is that of all further positions. Type transformer-new has no further ones.
-func (r *marianReader) configurePositions() {
-	c := &r.config
-	r.positions = marianNewPositions
-	if !r.isNew {
-		if r.positions = [2]string{"Wpos", "Wpos"}; !r.has("Wpos") {
-			return
-		}
-	}
-	n := r.shape(r.positions[0], 2)[0]
-	c.Positions, c.Unscaled = model.Learned, true
-	if c.MaxLen = max(c.MaxLen, n); r.isNew {
-		c.MaxLen = n
-	}
-}
+// marianPositions is the table of learned positions, of both sides.
+const marianPositions = "Wpos"
 
 // configureNorms sets the norms from the operations before and after sublayers, and after stacks:
 // 'd' dropout, 'a' the residual, 'n' a norm, 'r' an RMSNorm.
@@ -199,7 +180,7 @@ func (r *marianReader) configureNorms(pre, post, top string) error {
 		return fmt.Errorf("transformer-postprocess-top: found norm %q, expected %q as in the layers", top, pre+post)
 	}
 	if pre != "" {
-		c.Norm, r.preNorm = model.PreNorm, true
+		c.Norm = model.PreNorm
 	}
 	if pre+post == "r" {
 		c.NormKind = model.RMSNorm

@@ -234,7 +234,7 @@ func TestMarianRefuses(t *testing.T) {
 		settings string
 		change   func(map[string]npzArray)
 	}{
-		`type: found "s2s", expected "transformer" or "transformer-new"`:             {with("type: s2s"), none},
+		`type: found "s2s", expected "transformer"`:                                  {with("type: s2s"), none},
 		`transformer-ffn-activation: found "gelu", expected "swish" or "relu"`:       {with("transformer-ffn-activation: gelu"), none},
 		`transformer-train-positions: found "yes", expected "false" or "true"`:       {with("transformer-train-positions: yes"), none},
 		`tensor "Wpos": found shape [20 9], expected [20 8]`:                         {with("transformer-train-positions: true"), learnedPositions(20, 9)},

@@ -56,7 +56,7 @@ func findSentencePiece(f folder) ([]string, error) {
 }
 
 // readMarianVocab reads the vocabulary of a side: a SentencePiece model, or the tokens in YAML or
-// in lines with the SentencePiece model of the side or codes of subword-nmt beside them.
+// in lines with the SentencePiece model of the side beside them.
 func readMarianVocab(f folder, name, side string) (v *vocabulary, err error) {
 	switch path.Ext(name) {
 	case ".spm":
@@ -83,11 +83,6 @@ func readMarianVocab(f folder, name, side string) (v *vocabulary, err error) {
 	v.unknownText = &unknownText
 	if err := v.find("</s>", "<unk>"); err != nil {
 		return nil, err
-	}
-	if bpe := side + ".bpe"; !f.has(side+".spm") && f.has(bpe) {
-		v.codes = &codes{path: f.name(bpe)}
-		v.codes.data, err = f.read(bpe)
-		return v, err
 	}
 	if v.tokenizer, err = readSentencePiece(f, side+".spm"); err != nil {
 		return nil, fmt.Errorf("%w (a list of tokens does not split text into pieces)", err)

@@ -1,13 +1,9 @@
 package convert
 
 import (
-	"archive/zip"
-	"bytes"
 	"cmp"
 	_ "embed"
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"strings"
 
@@ -29,23 +25,16 @@ const (
 	marianMetadata  = "metadata.json"
 )
 
-// WriteMarian writes a model for Marian to the folder dir, which it creates: model.npz, vocab.spm
-// or srcvocab.spm and trgvocab.spm, decoder.yml and, of a model with a shortlist, lex.s2t.bin. They
-// are the files that ReadMarian reads. Only Marian's fork of Bergamot reads the shortlist.
+// WriteMarian writes a model for Firefox and Bergamot's fork of Marian to the folder dir, which it
+// creates: model.intgemm8.bin, vocab.spm or srcvocab.spm and trgvocab.spm, decoder.yml and, of a
+// model with a shortlist, lex.s2t.bin. They are files that ReadMarian reads. Matrices are rounded to
+// int8 for the precision int8shiftAll, which needs no statistics of activations.
 //
 // The vocabularies begin with EOS and the unknown piece, as Marian's do, and have neither Pad nor
 // BOS. They end with unused pieces up to a multiple of 8, the number that intgemm needs. The error
 // names what Marian does not have, for example a start of the decoder other than an embedding of
 // zeros, which only SSRU has.
-func WriteMarian(dir string, f model.File) error { return writeMarian(dir, f, false) }
-
-// WriteMarianInt8 writes the files of WriteMarian, with matrices rounded to int8, in
-// model.intgemm8.bin in place of model.npz. Marian's fork of Bergamot and Firefox run it as
-// int8shiftAll, which needs no statistics of activations.
-func WriteMarianInt8(dir string, f model.File) error { return writeMarian(dir, f, true) }
-
-func writeMarian(dir string, f model.File, int8 bool) error {
-	c := f.Model.Config
+func WriteMarian(dir string, f model.File) error {
 	tokenizers, err := vocab.UnmarshalTokenizers(f.Tokenizers)
 	if err != nil {
 		return err
@@ -58,27 +47,20 @@ func writeMarian(dir string, f model.File, int8 bool) error {
 	if err != nil {
 		return fmt.Errorf("target tokenizer: %w", err)
 	}
-	if err := checkMarian(f, int8); err != nil {
+	if err := checkMarian(f); err != nil {
 		return err
 	}
 	names := []string{marianVocab, marianVocab}
 	if !tokenizers.Joint() {
 		names = []string{marianSrcVocab, marianTgtVocab}
 	}
-	files := &fileSet{data: map[string][]byte{names[0]: src.file, names[1]: tgt.file}}
-	tensors := marianTensors(f.Model, src.ids, tgt.ids)
-	settings := marianSettingsOf(c, len(src.ids), len(tgt.ids))
-	name := marianFile
-	if int8 {
-		name = marianBinFile
-		files.data[name] = encodeBin(tensors, settings)
-	} else {
-		files.add(name, func() ([]byte, error) { return encodeNpz(tensors, settings) })
-	}
+	files := &fileSet{data: map[string][]byte{
+		names[0]: src.file, names[1]: tgt.file, marianDecoder: marianDecoderOf(f, names),
+		marianBinFile: encodeBin(marianTensors(f.Model, src.ids, tgt.ids), marianSettingsOf(f.Model.Config, len(src.ids), len(tgt.ids))),
+	}}
 	if f.Shortlist != nil {
 		files.data[marianShortlist] = encodeBinaryShortlist(f.Shortlist, src, tgt)
 	}
-	files.data[marianDecoder] = marianDecoderOf(f, name, names)
 	if f.SrcLang != "" && f.TgtLang != "" {
 		files.addJSON(marianMetadata, studentMetadata{f.SrcLang, f.TgtLang})
 	}
@@ -86,7 +68,7 @@ func writeMarian(dir string, f model.File, int8 bool) error {
 }
 
 // checkMarian reports the first setting that Marian does not have, as a *model.FieldError.
-func checkMarian(f model.File, int8 bool) error {
+func checkMarian(f model.File) error {
 	c := f.Model.Config
 	dk, dv := c.HeadSizes()
 	const system, depth = " for Marian", 64 // of a product of intgemm
@@ -103,8 +85,8 @@ func checkMarian(f model.File, int8 bool) error {
 		{c.TargetBegins, "target_begins_with_language", true, "false" + system},
 		{dk*c.Heads != c.DModel, "d_k", dk, "d_model divided by the heads" + system},
 		{dv*c.Heads != c.DModel, "d_v", dv, "d_model divided by the heads" + system},
-		{int8 && c.DModel%depth != 0, "d_model", c.DModel, fmt.Sprintf("a multiple of %d%s in int8", depth, system)},
-		{int8 && c.DFF%depth != 0, "d_ff", c.DFF, fmt.Sprintf("a multiple of %d%s in int8", depth, system)},
+		{c.DModel%depth != 0, "d_model", c.DModel, fmt.Sprintf("a multiple of %d%s", depth, system)},
+		{c.DFF%depth != 0, "d_ff", c.DFF, fmt.Sprintf("a multiple of %d%s", depth, system)},
 		{c.Autoreg != model.SSRU && slices.ContainsFunc(start, func(x float32) bool { return x != 0 }), "autoreg", textOf(c.Autoreg),
 			"ssru" + system + ", whose decoder begins with an embedding of zeros (presets student-tiny and student-base)"},
 	}...)
@@ -221,51 +203,15 @@ func marianSettingsOf(c model.Config, srcRows, tgtRows int) []byte {
 		c.Tie == model.TieDecoder, c.Tie == model.TieAll, autoreg, c.DFF, activation, c.Heads, top)
 }
 
-// marianDecoderOf returns the settings of marianDecoder for the model and vocabularies of the given
-// names.
-func marianDecoderOf(f model.File, name string, vocabs []string) []byte {
+// marianDecoderOf returns the settings of marianDecoder for the vocabularies of the given names.
+func marianDecoderOf(f model.File, vocabs []string) []byte {
 	d := cmp.Or(f.Decoding, model.PaperDecoding())
 	var b strings.Builder
-	fmt.Fprintf(&b, "relative-paths: true\nmodels:\n  - %s\nvocabs:\n  - %s\n  - %s\n", name, vocabs[0], vocabs[1])
+	fmt.Fprintf(&b, "relative-paths: true\nmodels:\n  - %s\nvocabs:\n  - %s\n  - %s\n", marianBinFile, vocabs[0], vocabs[1])
 	if f.Shortlist != nil {
 		fmt.Fprintf(&b, "shortlist:\n  - %s\n  - false\n", marianShortlist)
 	}
-	if name == marianBinFile {
-		b.WriteString("gemm-precision: int8shiftAll\n")
-	}
-	fmt.Fprintf(&b, "beam-size: %d\nnormalize: %v\nword-penalty: 0\nmax-length-factor: %v\nmini-batch: 32\nmaxi-batch: 100\nmaxi-batch-sort: src\n",
+	fmt.Fprintf(&b, "gemm-precision: int8shiftAll\nbeam-size: %d\nnormalize: %v\nword-penalty: 0\nmax-length-factor: %v\nmini-batch: 32\nmaxi-batch: 100\nmaxi-batch-sort: src\n",
 		cmp.Or(d.Beam, 4), d.Alpha, cmp.Or(d.LengthFactor, 3))
 	return []byte(b.String())
-}
-
-// encodeNpz returns an archive of NumPy. Marian needs sizes before the content of a file, not after
-// it.
-func encodeNpz(tensors []safetensors.Tensor, settings []byte) ([]byte, error) {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	config := safetensors.Tensor{Name: marianConfigName, DType: "I8", Shape: []int{len(settings)}, Data: settings}
-	for _, t := range append(slices.Clip(tensors), config) {
-		descr := map[string]string{"F32": "<f4", "I8": "|i1"}[t.DType]
-		shape := strings.Trim(strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ", "), "[]")
-		if len(t.Shape) == 1 {
-			shape += ","
-		}
-		const align = 64
-		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape)
-		header += strings.Repeat(" ", (2*align-len(header)-11)%align) + "\n"
-		entry := binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(header)))
-		entry = append(append(entry, header...), t.Data...)
-		size := uint64(len(entry))
-		w, err := z.CreateRaw(&zip.FileHeader{
-			Name: t.Name + ".npy", Method: zip.Store, CRC32: crc32.ChecksumIEEE(entry), CompressedSize64: size, UncompressedSize64: size,
-		})
-		if err == nil {
-			_, err = w.Write(entry)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	err := z.Close()
-	return b.Bytes(), err
 }

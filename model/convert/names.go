@@ -53,9 +53,6 @@ func namesOf(t text.Tokenizer) (v idNames, err error) {
 			v.names = append(v.names, token)
 		}
 	case *subword.Tokenizer:
-		if t.Chain() != nil && t.Chain().Settings().Perl {
-			return v, fmt.Errorf("found text that a preprocess.sh prepares for subword-nmt, which other systems do not do")
-		}
 		const unknown = text.EOS + 1
 		for id := range int32(t.Size()) {
 			v.names = append(v.names, t.Piece(id))

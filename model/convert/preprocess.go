@@ -9,30 +9,26 @@ import (
 	"tfm/text/moses"
 )
 
-// The scripts of a release of OPUS-MT that prepare text and restore it.
-const (
-	preprocessFile  = "preprocess.sh"
-	postprocessFile = "postprocess.sh"
-)
+// preprocessFile is the script of a release of OPUS-MT that prepares text.
+const preprocessFile = "preprocess.sh"
 
-// preprocess is what preprocessFile does to text before SentencePiece, or around Moses' tokenizer
-// before subword-nmt, as rules of sentencepiece.NormalizerSpec.Rewrites and moses.Settings.
-type preprocess struct {
-	before, after []string
-	tokenizes     bool // by Moses' tokenizer
-	splitsDashes  bool
-}
-
-// readPreprocess reads preprocessFile. The rules of Moses are for the language. The error names the
-// first line that does something else than the scripts of OPUS-MT do.
-func readPreprocess(f folder, language string) (p preprocess, err error) {
+// readPreprocess returns what preprocessFile does to text before SentencePiece, as rules of
+// sentencepiece.NormalizerSpec.Rewrites; none without the script. The rules of Moses are for the
+// language. The error names the first line that does something else than the scripts of OPUS-MT do.
+func readPreprocess(f folder, language string) (rules []string, err error) {
+	if !f.has(preprocessFile) {
+		return nil, nil
+	}
+	data, err := f.read(preprocessFile)
+	if err != nil {
+		return nil, err
+	}
 	skipped, encodes := false, false
-	err = scriptLines(f, preprocessFile, func(line string) string {
-		rules := &p.before
-		if p.tokenizes {
-			rules = &p.after
-		}
-		m := mosesTokenizer.FindStringSubmatch(line)
+	number := 0
+	for line := range strings.Lines(string(data)) {
+		number++
+		line = strings.Trim(line, " \t\r\n|\\")
+		expected := ""
 		switch {
 		case noFlags.MatchString(line): // without the token of the target language
 			skipped = true
@@ -41,77 +37,21 @@ func readPreprocess(f folder, language string) (p preprocess, err error) {
 		case skipped || noText.MatchString(line):
 		case encodes && line == `sed "s/^/>>$2<< /"`: // the token of the target language
 		case encodes:
-			return "the end after SentencePiece or subword-nmt"
-		case strings.HasPrefix(line, "${SPMENCODE} --model ") && !p.tokenizes, applyBPE.MatchString(line) && p.tokenizes:
+			expected = "the end after SentencePiece"
+		case strings.HasPrefix(line, "${SPMENCODE} --model "):
 			encodes = true
-		case m != nil && !p.tokenizes:
-			p.tokenizes, p.splitsDashes = true, m[1] != ""
 		default:
 			of, ok := lineRules(line, language)
 			if !ok {
-				return "a command of OPUS-MT's scripts: sed 's/TEXT/TEXT/g', normalization of Moses, removal of control characters, " +
-					"and spm_encode, or Moses' tokenizer.perl -l and apply_bpe.py"
+				expected = "a command of OPUS-MT's scripts: sed 's/TEXT/TEXT/g', normalization of Moses, removal of control characters, and spm_encode"
 			}
-			*rules = append(*rules, of...)
+			rules = append(rules, of...)
 		}
-		return ""
-	})
-	return p, err
-}
-
-// checkPostprocess reports what postprocessFile does after subword-nmt besides Moses' detokenizer.
-func checkPostprocess(f folder) error {
-	const join, detokenize = `sed 's/\@\@ //g;s/ \@\@//g;s/ \@\-\@ /-/g'`, "${TOKENIZER}/detokenizer.perl -l $1"
-	return scriptLines(f, postprocessFile, func(line string) string {
-		if line != join && line != detokenize && !noText.MatchString(line) {
-			return fmt.Sprintf("%s | %s", join, detokenize)
-		}
-		return ""
-	})
-}
-
-// scriptLines calls check with the lines of a script. The error is that of the first line for which
-// check returns what it expects. It does nothing without the script.
-func scriptLines(f folder, name string, check func(line string) (expected string)) error {
-	if !f.has(name) {
-		return nil
-	}
-	data, err := f.read(name)
-	if err != nil {
-		return err
-	}
-	number := 0
-	for line := range strings.Lines(string(data)) {
-		number++
-		line = strings.Trim(line, " \t\r\n|\\")
-		if expected := check(line); expected != "" {
-			return fmt.Errorf("%s:%d: found %.80q, expected %s", f.name(name), number, line, expected)
+		if expected != "" {
+			return nil, fmt.Errorf("%s:%d: found %.80q, expected %s", f.name(preprocessFile), number, line, expected)
 		}
 	}
-	return nil
-}
-
-// applyPreprocess makes the tokenizers of a release take and give raw text.
-func applyPreprocess(f folder, src, tgt *vocabulary, srcLangs, tgtLangs []string) error {
-	p, err := readPreprocess(f, strings.Join(srcLangs[:min(1, len(srcLangs))], ""))
-	switch {
-	case err != nil:
-		return err
-	case src.codes == nil && tgt.codes == nil && !p.tokenizes:
-		return src.rewrite(p.before)
-	case src.codes == nil || tgt.codes == nil || !p.tokenizes:
-		return fmt.Errorf("%s: found only some of source.bpe, target.bpe and a %s with Moses' tokenizer, expected all or none", f.path, preprocessFile)
-	}
-	settings := moses.Settings{SplitDashes: p.splitsDashes, Perl: true, Before: strings.Join(p.before, "\n"), After: strings.Join(p.after, "\n")}
-	s, t := settings, settings
-	if len(srcLangs) > 0 {
-		s.Language, _, _ = strings.Cut(srcLangs[0], "-")
-	}
-	if len(tgtLangs) == 1 {
-		t.Language, _, _ = strings.Cut(tgtLangs[0], "-")
-	}
-	src.codes.moses, tgt.codes.moses = &s, &t
-	return checkPostprocess(f)
+	return rules, nil
 }
 
 // releaseLanguages returns the languages of each side of a release of OPUS-MT, as its README.md
@@ -149,11 +89,8 @@ var (
 	// noText matches lines that set paths, choose between hosts, or are empty or comments.
 	noText    = regexp.MustCompile("^($|#|(APPLHOME|MOSESHOME|MOSESSCRIPTS|SNMTPATH|SPMENCODE|THREADS|TOKENIZER)=|(el)?if \\[ [\"`$(]+hostname -d[)`\"]+ == \"[a-z.]+\" \\]; then$|else$|fi$)")
 	mosesCall = regexp.MustCompile(`^\$\{TOKENIZER\}/([a-z-]+)\.perl( -l \$1)?$`)
-	// mosesTokenizer and applyBPE end the preparation for subword-nmt.
-	mosesTokenizer = regexp.MustCompile(`^\$\{TOKENIZER\}/tokenizer\.perl (-a )?(?:-threads \$\{THREADS\} )?-l \$1$`)
-	applyBPE       = regexp.MustCompile(`^(?:python3? )?\$\{SNMTPATH\}/apply_bpe\.py -c \$[23]$`)
-	perlCall       = regexp.MustCompile(`^perl -C\w* -pe +'(.*?);?'$`)
-	sedCall        = regexp.MustCompile(`^(?:sed )?(?:-e )?(?:'([^']*)'|"([^"]*)")$`)
+	perlCall  = regexp.MustCompile(`^perl -C\w* -pe +'(.*?);?'$`)
+	sedCall   = regexp.MustCompile(`^(?:sed )?(?:-e )?(?:'([^']*)'|"([^"]*)")$`)
 	// shellExpansion matches what a shell replaces between double quotes.
 	shellExpansion = regexp.MustCompile("[$][\\w({$@*#?!-]|`")
 	sedRule        = regexp.MustCompile(`^s/((?:[^/\\]|\\.)+)/((?:[^/\\&]|\\.)*)/g(?:;|$)`)

@@ -38,34 +38,28 @@ func TestPreprocessRules(t *testing.T) {
 		"hosts":        {[]string{"if [ `hostname -d` == \"bullx\" ]; then", "  MOSESHOME=/x", "fi", "${TOKENIZER}/remove-non-printing-char.perl |", encode, "# end"}, []string{control[0]}},
 		"Moses":        {[]string{"${TOKENIZER}/replace-unicode-punctuation.perl |", "${TOKENIZER}/normalize-punctuation.perl -l $1 |", encode}, slices.Concat(wide, punctuation)},
 	} {
-		if got, err := readPreprocess(scriptFolder(c.lines...), "de"); err != nil || !slices.Equal(got.before, c.want) || got.tokenizes || got.after != nil {
-			t.Errorf("%s: found %q, %v, want %q", name, got.before, err, c.want)
+		if got, err := readPreprocess(scriptFolder(c.lines...), "de"); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: found %q, %v, want %q", name, got, err, c.want)
 		}
 	}
-	got, err := readPreprocess(scriptFolder("${TOKENIZER}/remove-non-printing-char.perl |", "${TOKENIZER}/tokenizer.perl -a -threads ${THREADS} -l $1 |",
-		"sed 's/ *$$//g' |", "python3 ${SNMTPATH}/apply_bpe.py -c $3 |", `sed "s/^/>>$2<< /"`), "de")
-	if err != nil || !slices.Equal(got.before, control) || !slices.Equal(got.after, []string{` *\$$` + "\t"}) || !got.tokenizes || !got.splitsDashes {
-		t.Errorf("found %+v, %v", got, err)
-	}
 	for line, want := range map[string]string{
-		"${TOKENIZER}/tokenizer.perl -a |":               "x/preprocess.sh:3: found",
-		"${TOKENIZER}/tokenizer.perl -l $1 |\n" + encode: "x/preprocess.sh:4: found",
-		"python3 ${SNMTPATH}/apply_bpe.py -c $2":         "found",
-		"sed 's/a*/x/g' |":                               "found",
-		"tr a-z A-Z |":                                   `x/preprocess.sh:3: found "tr a-z A-Z"`,
-		"sed 's/[ab]/c/g' |":                             "found",
-		"sed 's/a/\xff/g' |":                             "found",
-		"sed 's/a*b*/c/g' |":                             "found",
-		"sed 's/a/b/' |":                                 "found",
-		`sed 's/a/\n/g' |`:                               "found",
-		"sed 's/a/&&/g' |":                               "found",
-		`sed "s/$1/b/g" |`:                               "found",
-		"LC_ALL=C sed 's/a/b/g' |":                       "found",
-		`perl -C -pe 's/a/b/g' |`:                        "found",
-		"${TOKENIZER}/lowercase.perl |":                  "found",
-		encode + " |\nsed 's/a/b/g'":                     "x/preprocess.sh:4: found",
-		"if [ -e $1 ]; then":                             "found",
-		"${TOKENIZER}/escape-special-chars.perl -l $1":   "found",
+		"${TOKENIZER}/tokenizer.perl -a -l $1 |":       "x/preprocess.sh:3: found",
+		"python3 ${SNMTPATH}/apply_bpe.py -c $2":       "found",
+		"sed 's/a*/x/g' |":                             "found",
+		"tr a-z A-Z |":                                 `x/preprocess.sh:3: found "tr a-z A-Z"`,
+		"sed 's/[ab]/c/g' |":                           "found",
+		"sed 's/a/\xff/g' |":                           "found",
+		"sed 's/a*b*/c/g' |":                           "found",
+		"sed 's/a/b/' |":                               "found",
+		`sed 's/a/\n/g' |`:                             "found",
+		"sed 's/a/&&/g' |":                             "found",
+		`sed "s/$1/b/g" |`:                             "found",
+		"LC_ALL=C sed 's/a/b/g' |":                     "found",
+		`perl -C -pe 's/a/b/g' |`:                      "found",
+		"${TOKENIZER}/lowercase.perl |":                "found",
+		encode + " |\nsed 's/a/b/g'":                   "x/preprocess.sh:4: found",
+		"if [ -e $1 ]; then":                           "found",
+		"${TOKENIZER}/escape-special-chars.perl -l $1": "found",
 	} {
 		_, err := readPreprocess(scriptFolder(line), "")
 		checkError(t, line, err, want)
@@ -173,102 +167,6 @@ func TestReleaseOfOPUS(t *testing.T) {
 	}
 	_, err := Read(writeRelease(t, "", files))
 	checkError(t, "another model", err, `found no "opus+bt.spm32k-spm32k.transformer-align.model1.npz.best-perplexity.npz", expected the model that the decoder.yml names`)
-}
-
-// A release with codes of subword-nmt takes and gives raw text.
-func TestReleaseWithBPE(t *testing.T) {
-	tokens := strings.Fields("</s> <unk> >>deu<< >>fra<< a@@ b@@ ab a b ' &apos; \" . , 5 $ c@@ <s> ☃ @-@ l&apos; ! ?")
-	release := func() map[string][]byte {
-		files := releaseFiles(t, false)
-		delete(files, hfSourceFile)
-		delete(files, hfTargetFile)
-		vocab := ""
-		for i, token := range tokens {
-			vocab += fmt.Sprintf("%q: %d\n", token, i)
-		}
-		for name := range files {
-			if strings.HasSuffix(name, ".vocab.yml") {
-				files[name] = []byte(vocab)
-			}
-		}
-		codes := "#version: 0.2\na b</w>\n"
-		for _, word := range []string{"l&apos;", "&apos;", "@-@"} {
-			for i := 1; i < len(word)-1; i++ {
-				codes += word[:i] + " " + word[i:i+1] + "\n"
-			}
-			codes += word[:len(word)-1] + " " + word[len(word)-1:] + "</w>\n"
-		}
-		files["source.bpe"], files["target.bpe"] = []byte(codes), []byte("#version: 0.2\n")
-		files["README.md"] = []byte("* source language(s): fr\n* target language(s): fr\n")
-		files[preprocessFile] = []byte(`#!/bin/bash
-if [ "$(hostname -d)" == "bullx" ]; then
-  SNMTPATH=x
-fi
-THREADS=4
-if [ "$4" == "noflags" ]; then
-  tr a b
-else
-  ${TOKENIZER}/replace-unicode-punctuation.perl |
-  ${TOKENIZER}/remove-non-printing-char.perl |
-  ${TOKENIZER}/normalize-punctuation.perl -l $1 |
-  ${TOKENIZER}/tokenizer.perl -a -threads ${THREADS} -l $1 |
-  sed 's/  */ /g;s/^ *//g;s/ *$$//g' |
-  python3 ${SNMTPATH}/apply_bpe.py -c $3 |
-  sed "s/^/>>$2<< /"
-fi
-`)
-		files["postprocess.sh"] = []byte("#!/bin/bash\nMOSESHOME=x\nsed 's/\\@\\@ //g;s/ \\@\\@//g;s/ \\@\\-\\@ /-/g' |\n${TOKENIZER}/detokenizer.perl -l $1\n")
-		return files
-	}
-	f, err := Read(writeRelease(t, "", release()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := tokenizersOf(t, f)
-	pieces := func(s string) string {
-		var list []string
-		for _, id := range v.Source.Encode(nil, s) {
-			list = append(list, v.Source.Piece(id))
-		}
-		return strings.Join(list, " ")
-	}
-	for s, want := range map[string]string{"l’ab。 5\u200b5$": "l&apos; ab . 5 5", "ab-ba": "ab @-@ b@@ a", "a' ab!": "a &apos; ab !", "☃ \t": "☃"} {
-		if got := pieces(s); got != want {
-			t.Errorf("%q: found %q, want %q", s, got, want)
-		}
-	}
-	var ids []int32
-	for piece := range strings.FieldsSeq("l&apos; a@@ b @-@ ab ? &apos; a &apos; .") {
-		for id := range int32(v.Target.Size()) {
-			if v.Target.Piece(id) == piece {
-				ids = append(ids, id)
-			}
-		}
-	}
-	if got, want := v.Target.Decode(ids), "l'ab-ab ? 'a'."; got != want {
-		t.Errorf("found %q, want %q", got, want)
-	}
-	if list := f.Model.Config.TgtLanguages; list.Codes() != "deu fra" || f.Model.Config.Source != model.ToFirst || v.Source.Piece(list.List()[1].IDs[0]) != ">>fra<<" {
-		t.Errorf("found targets %s", list)
-	}
-	checkError(t, "export", Write("ctranslate2", filepath.Join(t.TempDir(), "x"), f), "found text that a preprocess.sh prepares")
-	for name, c := range map[string]struct {
-		change func(files map[string][]byte)
-		want   string
-	}{
-		"one side":  {func(files map[string][]byte) { delete(files, "target.bpe") }, "target.spm"},
-		"no script": {func(files map[string][]byte) { delete(files, preprocessFile) }, "found only some of source.bpe"},
-		"codes":     {func(files map[string][]byte) { files["source.bpe"] = []byte("a b c\n") }, "source.bpe:1"},
-		"restoring": {func(files map[string][]byte) {
-			files["postprocess.sh"] = []byte("${MOSESSCRIPTS}/recaser/detruecase.perl\n")
-		}, "postprocess.sh:1: found"},
-		"SentencePiece": {func(files map[string][]byte) { files[preprocessFile] = []byte("${SPMENCODE} --model $2\n") }, "found only some of"},
-	} {
-		files := release()
-		c.change(files)
-		_, err := Read(writeRelease(t, "", files))
-		checkError(t, name, err, c.want)
-	}
 }
 
 // writeRelease writes an archive.

@@ -171,11 +171,11 @@ func readSentencePiece(f folder, name string) (*sentencepiece.Tokenizer, error) 
 	return t, nil
 }
 
-// codes is a file of codes of subword-nmt or fastBPE.
+// codes is a file of codes of subword-nmt.
 type codes struct {
 	path  string
 	data  []byte
-	moses *moses.Settings // of raw text, nil for words
+	moses *moses.Chain // of raw text, nil for words
 }
 
 // segments maps the rows of v to ids as pieces does. The tokenizer is that of v.codes.
@@ -183,12 +183,6 @@ func (v *vocabulary) segments() (side, error) {
 	c, err := subword.ReadCodes(bytes.NewReader(v.codes.data), v.codes.path)
 	if err != nil {
 		return side{}, err
-	}
-	var chain *moses.Chain
-	if v.codes.moses != nil {
-		if chain, err = moses.NewChain(*v.codes.moses); err != nil {
-			return side{}, err
-		}
 	}
 	s := side{rows: []int{v.pad, v.bos, v.eos, v.unknown}}
 	var entries []subword.Entry
@@ -213,7 +207,7 @@ func (v *vocabulary) segments() (side, error) {
 	if err != nil {
 		return side{}, fmt.Errorf("%s: %w", v.path, err)
 	}
-	s.tokenizer = subword.NewRaw(c, list, chain)
+	s.tokenizer = subword.NewRaw(c, list, v.codes.moses)
 	return s, nil
 }
 

@@ -3,58 +3,24 @@ package moses
 import (
 	"strings"
 	"unicode/utf8"
-
-	"tfm/text/internal/rewrite"
 )
-
-// Settings are those of a Chain.
-type Settings struct {
-	Language    string // code of Moses, such as "en"
-	Normalize   bool   // Normalizer first
-	SplitDashes bool   // TokenizerOptions.SplitDashes
-	Perl        bool   // TokenizerOptions.Perl and DetokenizerOptions.Perl
-
-	// Rules that replace text before all else, and then in the words, one a line: a regular
-	// expression of package regexp that matches no empty text, a tab, and its replacement, in
-	// which $1 to $9 are groups and $$ is $. They need Perl.
-	Before, After string
-}
 
 // Chain turns raw text into the words that byte-pair encodings of subword-nmt split, and such words
 // into text. It is immutable and safe for concurrent use.
 type Chain struct {
-	settings    Settings
-	before      rewrite.Rules
-	after       rewrite.Rules
+	language    string
 	normalizer  *Normalizer
 	tokenizer   *Tokenizer
 	detokenizer *Detokenizer
 }
 
-// NewChain returns the Chain of settings. The error names the first invalid rule.
-func NewChain(s Settings) (*Chain, error) {
-	c := &Chain{
-		settings: s, normalizer: NewNormalizer(s.Language, NormalizerOptions{}),
-		tokenizer:   NewTokenizer(s.Language, TokenizerOptions{SplitDashes: s.SplitDashes, Perl: s.Perl}),
-		detokenizer: NewDetokenizer(s.Language, DetokenizerOptions{Perl: s.Perl}),
-	}
-	var err error
-	if c.before, err = parseRules(s.Before); err == nil {
-		c.after, err = parseRules(s.After)
-	}
-	return c, err
+// NewChain returns the Chain of a language, a code of Moses such as "en".
+func NewChain(language string) *Chain {
+	return &Chain{language, NewNormalizer(language, NormalizerOptions{}), NewTokenizer(language), NewDetokenizer(language)}
 }
 
-// parseRules returns the rules of the lines of s.
-func parseRules(s string) (rewrite.Rules, error) {
-	if s == "" {
-		return nil, nil
-	}
-	return rewrite.Parse(strings.Split(s, "\n"))
-}
-
-// Settings returns the settings of c.
-func (c *Chain) Settings() Settings { return c.settings }
+// Language returns the language of c.
+func (c *Chain) Language() string { return c.language }
 
 // Words returns the words of s, with a space between them.
 func (c *Chain) Words(s string) string {
@@ -67,17 +33,9 @@ func (c *Chain) Words(s string) string {
 func (c *Chain) WordsAt(s string) (words string, at []int32) { return c.words(s, []int32{}) }
 
 func (c *Chain) words(s string, at []int32) (string, []int32) {
-	s, origin := c.before.Apply(s, at != nil)
 	l := newLine(s)
 	defer l.free()
-	if at != nil {
-		for i := range l.chars {
-			l.chars[i].at = int32(origin[l.chars[i].at])
-		}
-	}
-	if c.settings.Normalize {
-		c.normalizer.normalize(l)
-	}
+	c.normalizer.normalize(l)
 	c.tokenizer.tokenize(l)
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/4)
@@ -97,17 +55,7 @@ func (c *Chain) words(s string, at []int32) (string, []int32) {
 			write(c)
 		}
 	})
-	words, origin := c.after.Apply(b.String(), at != nil)
-	if at == nil || len(c.after) == 0 {
-		return words, at
-	}
-	out := make([]int32, len(words))
-	last = 0
-	for i := range out {
-		last = max(last, at[origin[i]])
-		out[i] = last
-	}
-	return words, out
+	return b.String(), at
 }
 
 // Text returns the text of words with spaces between them.
@@ -147,7 +95,7 @@ func (c *Chain) TextOf(pieces []string) (text string, ends []int) {
 // be incomplete.
 func (c *Chain) Begin(words string) string {
 	const dash = "@-@"
-	if c.settings.Language == "cs" {
+	if c.language == "cs" {
 		return "" // what follows decides about numbers
 	}
 	list := strings.Fields(words)

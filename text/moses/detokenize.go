@@ -9,23 +9,11 @@ import "strings"
 // sacremoses stops.
 type Detokenizer struct {
 	language string
-	options  DetokenizerOptions
 	classes  *classTable
 }
 
-// DetokenizerOptions are the options of a Detokenizer. The zero value has the rules of sacremoses.
-type DetokenizerOptions struct {
-	Perl bool // the rules of Moses itself, where sacremoses differs
-}
-
 // NewDetokenizer returns the Detokenizer of a language.
-func NewDetokenizer(language string, o DetokenizerOptions) *Detokenizer {
-	d := &Detokenizer{language, o, classes()}
-	if o.Perl {
-		d.classes = perlClasses()
-	}
-	return d
-}
+func NewDetokenizer(language string) *Detokenizer { return &Detokenizer{language, classes()} }
 
 // Detokenize returns the text of words.
 func (d *Detokenizer) Detokenize(words []string) string {
@@ -43,20 +31,14 @@ func (d *Detokenizer) detokenize(l *line) {
 	l.words(func(word []char) { words = append(words, word) })
 	w := writer{Detokenizer: d, line: l, words: words, quotes: map[string]int{}}
 	for i := range words {
-		if w.skips {
-			w.skips = false
-			continue
-		}
-		if !d.options.Perl || !w.joinPerl(i) {
-			w.add(i)
-		}
+		w.add(i)
 	}
 	l.swap()
 	l.joinSpaces(isASCIISpace)
 	l.trim()
 }
 
-// joinDashes joins words that Tokenizer.separateDashes separated.
+// joinDashes joins words that Moses' tokenizer separates at dashes as an option.
 func (l *line) joinDashes() {
 	if !l.may.has('@') {
 		return
@@ -103,7 +85,6 @@ type writer struct {
 	*line
 	words  [][]char
 	joins  bool           // the next word follows without a space
-	skips  bool           // the next word is written
 	quotes map[string]int // number of each quotation mark so far
 }
 
@@ -128,10 +109,6 @@ func (w *writer) add(i int) {
 		next = w.words[i+1]
 	}
 	isAlpha := func(r rune) bool { return w.classes.is(r, alpha) }
-	perl, number := w.options.Perl, w.words // sacremoses looks for a number in the last words
-	if perl {
-		number = w.words[:i]
-	}
 	switch {
 	case isCJK(first) && w.language != "ko":
 		w.append(word, w.joins || previous != nil && isCJK(previous[len(previous)-1].r))
@@ -141,12 +118,11 @@ func (w *writer) add(i int) {
 	case w.all(word, func(r rune) bool { return strings.ContainsRune(`,.?!:;\%}])`, r) }):
 		isSpaced := w.language == "fr" && len(word) == 1 && strings.ContainsRune(`?!:;\%`, first)
 		w.append(word, !isSpaced)
-	case w.language == "en" && previous != nil && first == '\'' && len(word) > 1 && isAlpha(word[1].r) &&
-		(!perl || w.classes.is(previous[len(previous)-1].r, alpha|digit)):
+	case w.language == "en" && previous != nil && first == '\'' && len(word) > 1 && isAlpha(word[1].r):
 		w.append(word, true)
-	case w.language == "cs" && i > 1 && w.all(word, isASCIIDigit) && w.isDecimal(number):
+	case w.language == "cs" && i > 1 && w.all(word, isASCIIDigit) && w.endsInDecimal():
 		w.append(word, true)
-	case (w.language == "fr" || w.language == "it" || w.language == "ga" && !perl) && last == '\'' && len(word) > 1 && isAlpha(word[len(word)-2].r) &&
+	case (w.language == "fr" || w.language == "it" || w.language == "ga") && last == '\'' && len(word) > 1 && isAlpha(word[len(word)-2].r) &&
 		next != nil && isAlpha(next[0].r):
 		w.append(word, w.joins)
 		w.joins = true
@@ -176,11 +152,12 @@ func (w *writer) addQuote(word, previous []char) {
 	w.joins = !isClosing
 }
 
-// isDecimal reports whether the last two of words are a number and a separator.
-func (w *writer) isDecimal(words [][]char) bool {
-	n := len(words)
-	separator := words[n-1]
-	return len(separator) == 1 && (separator[0].r == '.' || separator[0].r == ',') && w.all(words[n-2], isASCIIDigit)
+// endsInDecimal reports whether the last two words are a number and a separator. sacremoses looks
+// there, and not before a word.
+func (w *writer) endsInDecimal() bool {
+	n := len(w.words)
+	separator := w.words[n-1]
+	return len(separator) == 1 && (separator[0].r == '.' || separator[0].r == ',') && w.all(w.words[n-2], isASCIIDigit)
 }
 
 // all reports whether all characters of a word are in set.

@@ -1,14 +1,12 @@
 // Package moses normalizes, tokenizes and detokenizes text by the rules of Moses (Koehn et al.
 // 2007, "Moses: Open Source Toolkit for Statistical Machine Translation"), with the results of
-// sacremoses 0.2.0, its port to Python, except that digits are those of Go's version of Unicode, or
-// with the option Perl those of Moses' scripts of 2022 with the classes of characters of that
-// version.
+// sacremoses 0.2.0, its port to Python, except that digits are those of Go's version of Unicode.
 //
 //	chain.go       raw text to words and back, in the order of a model
 //	normalize.go   punctuation
 //	tokenize.go    text to words
 //	detokenize.go  words to text
-//	perl.go        what Moses' scripts do and sacremoses does not
+//	scripts.go     Moses' scripts that prepare text, as rules
 //	line.go        a line while rules replace its characters
 //	classes.go     classes of characters; classes.txt
 //	prefixes.go    abbreviations and other words before a full stop; prefixes.txt

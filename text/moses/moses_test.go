@@ -9,10 +9,11 @@ import (
 	"unicode/utf8"
 
 	"tfm/internal/texttest"
+	"tfm/text/internal/rewrite"
 )
 
 // golden returns the lines of golden.json: language, text, and the outputs of sacremoses; or of
-// perl.json: language, text, its words, their text, and the text as words.
+// scripts.json: language, text, and the output of Moses' scripts.
 func golden(t testing.TB, name string) (list [][]string) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
@@ -28,67 +29,45 @@ func golden(t testing.TB, name string) (list [][]string) {
 func TestGolden(t *testing.T) {
 	for _, x := range golden(t, "golden.json") {
 		language, s := x[0], x[1]
-		words := NewTokenizer(language, TokenizerOptions{}).Tokenize(s)
-		split := NewTokenizer(language, TokenizerOptions{SplitDashes: true, NoEscape: true}).Tokenize(s)
-		d := NewDetokenizer(language, DetokenizerOptions{})
+		words := NewTokenizer(language).Tokenize(s)
+		d := NewDetokenizer(language)
 		for i, got := range []string{
 			strings.Join(words, " "),
-			strings.Join(split, " "),
 			d.Detokenize(words),
 			d.Detokenize(strings.Fields(s)),
 			NewNormalizer(language, NormalizerOptions{}).Normalize(s),
 			NewNormalizer(language, NormalizerOptions{KeepBackquotes: true, ReplaceWide: true, RemoveControl: true}).Normalize(s),
 		} {
 			if want := x[2+i]; got != want {
-				name := []string{"words", "words split", "text", "text of the line", "normalized", "normalized further"}[i]
+				name := []string{"words", "text", "text of the line", "normalized", "normalized further"}[i]
 				t.Errorf("%s, %s of %q:\n got %q\nwant %q", language, name, s, got, want)
 			}
 		}
 	}
 }
 
-// perlSettings returns the settings of a preprocess.sh of OPUS-MT.
-func perlSettings(t testing.TB, language string) Settings {
-	t.Helper()
-	var rules []string
-	for _, script := range []string{"replace-unicode-punctuation", "remove-non-printing-char", "normalize-punctuation"} {
-		list, ok := ScriptRules(script, language)
-		if !ok {
-			t.Fatalf("no rules of %s", script)
-		}
-		rules = append(rules, list...)
-	}
-	return Settings{Language: language, SplitDashes: true, Perl: true, Before: strings.Join(rules, "\n")}
-}
-
-func TestPerl(t *testing.T) {
-	for _, x := range golden(t, "perl.json") {
-		c := newChain(t, perlSettings(t, x[0]))
-		words := strings.Join(strings.Fields(x[2]), " ")
-		for i, got := range []string{c.Words(x[1]), c.Text(words), c.Text(x[1])} {
-			if want := []string{words, x[3], x[4]}[i]; got != want {
-				t.Errorf("%s, %s of %q:\n got %q\nwant %q", x[0], []string{"words", "text", "text of the line"}[i], x[1], got, want)
+// The rules of Moses' scripts do to a text what the scripts do.
+func TestScriptRules(t *testing.T) {
+	for _, x := range golden(t, "scripts.json") {
+		var rules []string
+		for _, script := range []string{"replace-unicode-punctuation", "remove-non-printing-char", "normalize-punctuation"} {
+			list, ok := ScriptRules(script, x[0])
+			if !ok {
+				t.Fatalf("no rules of %s", script)
 			}
+			rules = append(rules, list...)
+		}
+		parsed, err := rewrite.Parse(rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := parsed.Apply(x[1], false); got != x[2] {
+			t.Errorf("%s: %q:\n got %q\nwant %q", x[0], x[1], got, x[2])
 		}
 	}
-	s := perlSettings(t, "en")
-	s.After = ` *\$$` + "\t"
-	if got := newChain(t, s).Words("No. 5 $"); got != "No. 5" {
-		t.Errorf("%q", got)
+	if rules, ok := ScriptRules("lowercase", "en"); ok {
+		t.Errorf("found %q of another script", rules)
 	}
-	s.After = "a*\tb"
-	if _, err := NewChain(s); err == nil {
-		t.Errorf("a rule that matches no text: no error")
-	}
-}
-
-func newChain(t testing.TB, s Settings) *Chain {
-	t.Helper()
-	c, err := NewChain(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 // Each language of the lists of prefixes has its own.
@@ -103,26 +82,25 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-var chains = []Settings{
-	{Language: "en", Normalize: true}, {Language: "de", Normalize: true, SplitDashes: true}, {Language: "fr", SplitDashes: true}, {Language: "zh", Normalize: true}, {Language: "ru"}, {Language: "cs", Normalize: true}, {Language: ""},
-}
+// chains are languages of chains.
+var chains = []string{"en", "de", "fr", "zh", "ru", "cs", ""}
 
 // checkChain reports a violation of the rules of Chain for s.
 func checkChain(t *testing.T, c *Chain, s string) {
 	t.Helper()
 	words, at := c.WordsAt(s)
 	if want := c.Words(s); words != want || len(at) != len(words) {
-		t.Fatalf("%+v: WordsAt(%.100q) = %.100q and %d offsets, want %.100q", c.Settings(), s, words, len(at), want)
+		t.Fatalf("%s: WordsAt(%.100q) = %.100q and %d offsets, want %.100q", c.Language(), s, words, len(at), want)
 	}
 	if strings.Join(strings.Fields(words), " ") != words || !utf8.ValidString(words) {
-		t.Fatalf("%+v: Words(%.100q) = %.100q, want words with single spaces", c.Settings(), s, words)
+		t.Fatalf("%s: Words(%.100q) = %.100q, want words with single spaces", c.Language(), s, words)
 	}
 	if !slices.IsSorted(at) {
-		t.Fatalf("%+v: WordsAt(%.100q) has offsets %v, want ascending ones", c.Settings(), s, at)
+		t.Fatalf("%s: WordsAt(%.100q) has offsets %v, want ascending ones", c.Language(), s, at)
 	}
 	for _, offset := range at {
 		if int(offset) >= len(s) || utf8.ValidString(s) && !utf8.RuneStart(s[offset]) {
-			t.Fatalf("%+v: WordsAt(%.100q) has offset %d, want the begin of a character", c.Settings(), s, offset)
+			t.Fatalf("%s: WordsAt(%.100q) has offset %d, want the begin of a character", c.Language(), s, offset)
 		}
 	}
 	var pieces []string
@@ -140,12 +118,12 @@ func checkChain(t *testing.T, c *Chain, s string) {
 	joined := strings.Join(pieces, "")
 	text, ends := c.TextOf(pieces)
 	if want := c.Text(joined); text != want || len(ends) != len(pieces) || !slices.IsSorted(ends) || len(ends) > 0 && ends[len(ends)-1] != len(text) {
-		t.Fatalf("%+v: TextOf(%.200q) = %.100q with ends %v, want %.100q", c.Settings(), pieces, text, ends, want)
+		t.Fatalf("%s: TextOf(%.200q) = %.100q with ends %v, want %.100q", c.Language(), pieces, text, ends, want)
 	}
 	for n := range min(len(pieces), 50) {
 		begun := strings.Join(pieces[:n], "")
 		if begin := c.Begin(begun); !strings.HasPrefix(text, begin) {
-			t.Fatalf("%+v: Begin(%.100q) = %.100q, want the begin of %.100q", c.Settings(), begun, begin, text)
+			t.Fatalf("%s: Begin(%.100q) = %.100q, want the begin of %.100q", c.Language(), begun, begin, text)
 		}
 	}
 }
@@ -156,14 +134,8 @@ var hostile = []string{
 }
 
 func TestChain(t *testing.T) {
-	all := chains
-	for _, language := range []string{"en", "fr", "cs", "fi", "xx"} {
-		s := perlSettings(t, language)
-		s.After = "a\tbc"
-		all = append(all, s)
-	}
-	for _, s := range all {
-		c := newChain(t, s)
+	for _, language := range chains {
+		c := NewChain(language)
 		for _, x := range golden(t, "golden.json") {
 			checkChain(t, c, x[1])
 		}
@@ -178,7 +150,7 @@ func TestChain(t *testing.T) {
 func TestLongLines(t *testing.T) {
 	for _, unit := range []string{".", "DOT", ",", "'", "\"", "-", " ", "a", "a.", ".\"", "(", "\u00a0", "&", "@-@ ", "。 ", ". ' ", "é'é-"} {
 		s := strings.Repeat(unit, 1<<16/len(unit))
-		c := newChain(t, Settings{Language: "fr", Normalize: true, SplitDashes: true})
+		c := NewChain("fr")
 		c.Text(c.Words(s))
 		NewNormalizer("en", NormalizerOptions{ReplaceWide: true}).Normalize(s)
 	}
@@ -186,12 +158,12 @@ func TestLongLines(t *testing.T) {
 
 // Offsets and ends are those of the characters that were replaced.
 func TestPositions(t *testing.T) {
-	c := newChain(t, Settings{Language: "en", Normalize: true, SplitDashes: true})
+	c := NewChain("en")
 	words, at := c.WordsAt("It’s  a-b & c.")
-	if want := "It &apos;s a @-@ b &amp; c ."; words != want {
+	if want := "It &apos;s a-b &amp; c ."; words != want {
 		t.Fatalf("%q, want %q", words, want)
 	}
-	for word, want := range map[string]int32{"It": 0, "&apos;": 2, "s a": 5, "a @": 8, "@-@": 9, "b ": 10, "&amp;": 12, "c": 14, ".": 15} {
+	for word, want := range map[string]int32{"It": 0, "&apos;": 2, "s a": 5, "a-": 8, "-b": 9, "b ": 10, "&amp;": 12, "c": 14, ".": 15} {
 		if got := at[strings.Index(words, word)]; got != want {
 			t.Errorf("offset of %q is %d, want %d", word, got, want)
 		}
@@ -210,20 +182,20 @@ func FuzzChain(f *testing.F) {
 		f.Add(s, uint8(i))
 	}
 	var list []*Chain
-	for _, s := range append(chains, perlSettings(f, "cs"), perlSettings(f, "fi")) {
-		list = append(list, newChain(f, s))
+	for _, language := range chains {
+		list = append(list, NewChain(language))
 	}
 	f.Fuzz(func(t *testing.T, s string, i uint8) {
 		checkChain(t, list[int(i)%len(list)], s)
 		NewNormalizer("de", NormalizerOptions{ReplaceWide: true, RemoveControl: true}).Normalize(s)
-		NewTokenizer("cjk", TokenizerOptions{NoEscape: true}).Tokenize(s)
+		NewTokenizer("cjk").Tokenize(s)
 	})
 }
 
 func BenchmarkWords(b *testing.B) {
 	for _, language := range []string{"en", "zh"} {
 		b.Run("language="+language, func(b *testing.B) {
-			c, lines, size := newChain(b, Settings{Language: language, Normalize: true}), texttest.Lines(1000), 0
+			c, lines, size := NewChain(language), texttest.Lines(1000), 0
 			for _, s := range lines {
 				size += len(s)
 			}

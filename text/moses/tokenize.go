@@ -2,7 +2,6 @@ package moses
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -10,26 +9,15 @@ import (
 // for concurrent use.
 type Tokenizer struct {
 	language string
-	options  TokenizerOptions
 	classes  *classTable
 	letters  class // of words
 	word     class // letters and digits of words
 	prefixes prefixes
 }
 
-// TokenizerOptions are the options of a Tokenizer. The zero value has the defaults of sacremoses.
-type TokenizerOptions struct {
-	SplitDashes bool // a-b becomes a @-@ b
-	NoEscape    bool // & | < > ' " [ ] remain, instead of &amp; and so on
-	Perl        bool // the rules of Moses itself, where sacremoses differs
-}
-
-// NewTokenizer returns the Tokenizer of a language.
-func NewTokenizer(language string, o TokenizerOptions) *Tokenizer {
-	t := &Tokenizer{language: language, options: o, classes: classes(), prefixes: prefixesOf(language)}
-	if o.Perl {
-		t.classes, t.prefixes = perlClasses(), perlPrefixes(language)
-	}
+// NewTokenizer returns the Tokenizer of a language, with the defaults of sacremoses.
+func NewTokenizer(language string) *Tokenizer {
+	t := &Tokenizer{language: language, classes: classes(), prefixes: prefixesOf(language)}
 	t.letters, t.word = wordClasses(language)
 	return t
 }
@@ -45,56 +33,30 @@ func (t *Tokenizer) Tokenize(s string) (words []string) {
 
 // tokenize puts white space between the words of a line.
 func (t *Tokenizer) tokenize(l *line) {
-	if t.options.Perl {
-		l.joinSpaces(unicode.IsSpace)
-	} else {
-		l.joinSpaces(isSpace)
-	}
+	l.joinSpaces(isSpace)
 	l.keep(func(r rune) bool { return r >= ' ' })
 	l.trim()
 	t.separateSymbols(l)
-	if t.options.SplitDashes {
-		t.separateDashes(l)
-	}
 	l.markDots()
 	t.separateCommas(l)
 	t.separateApostrophes(l)
 	t.separateStops(l)
 	l.separateLastApostrophe()
 	l.restoreDots()
-	if !t.options.NoEscape {
-		l.replace(escapes)
-	}
+	l.replace(escapes)
 }
 
 // separateSymbols puts spaces around characters that are no part of words.
 func (t *Tokenizer) separateSymbols(l *line) {
-	for i, c := range l.chars {
-		known, isPart := t.isPerlSign(l, i)
-		if !known {
-			isPart = t.classes.is(c.r, t.word) || isSpace(c.r) || strings.ContainsRune(".'`,-", c.r)
-		}
-		switch {
-		case isPart:
+	for _, c := range l.chars {
+		if t.classes.is(c.r, t.word) || isSpace(c.r) || strings.ContainsRune(".'`,-", c.r) {
 			l.out = append(l.out, c)
-		default:
+		} else {
 			l.out = append(l.out, char{' ', c.at}, c, char{' ', c.at})
 		}
 	}
 	l.may.add(' ')
 	l.swap()
-}
-
-// separateDashes separates dashes within words.
-func (t *Tokenizer) separateDashes(l *line) {
-	isWord := func(i int) bool { return i < len(l.chars) && t.classes.is(l.chars[i].r, t.word) }
-	l.rewrite('-', func(i, last int) int {
-		if i == last || !isWord(i-1) || !isWord(i+1) {
-			return i
-		}
-		l.write(" @-@ ", l.chars[i])
-		return i + 1
-	})
 }
 
 // A run of several full stops is the word DOT for each and MULTI while other rules are applied.
@@ -197,13 +159,11 @@ var (
 // separateApostrophes separates the parts of contractions.
 func (t *Tokenizer) separateApostrophes(l *line) {
 	var rules []apostropheRule
-	switch perl := t.options.Perl; {
-	case t.language == "en":
+	switch t.language {
+	case "en":
 		rules = englishApostrophes
-	case t.language == "fr", t.language == "it", perl && (t.language == "ga" || t.language == "ca"):
+	case "fr", "it":
 		rules = frenchApostrophes
-	case perl && (t.language == "so" || t.language == "tdt"):
-		rules = frenchApostrophes[:3] // without that between letters, a sound
 	default:
 		l.replace(apostropheRules)
 	}
@@ -251,9 +211,6 @@ func (t *Tokenizer) separateStops(l *line) {
 // keepsStop reports whether the full stop after a word is part of it: in abbreviations such as e.g.
 // and U.S., after prefixes and before lower case. next is the next word, nil for none.
 func (t *Tokenizer) keepsStop(word, next []char) bool {
-	if t.options.Perl && next == nil {
-		return false
-	}
 	hasStop, hasLetter := false, false
 	for _, c := range word {
 		hasStop = hasStop || c.r == '.'

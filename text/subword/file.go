@@ -20,20 +20,14 @@ const (
 	rawVersion   = 2
 )
 
-// The bits of moses.Settings in a file.
-const (
-	normalizeBit = 1 << iota
-	splitDashesBit
-	perlBit   // before and after follow
-	knownBits = normalizeBit | splitDashesBit | perlBit
-)
+// normalizes is the settings of a chain in a file: it begins with Moses' normalizer.
+const normalizes = 1
 
 // maxLanguage is the limit in bytes of a language.
 const maxLanguage = 64
 
 // MarshalBinary encodes the tokenizer: the magic, the format version, for raw text the language of
-// its chain, the bits of its other settings and with Perl its rules, the version of the codes, 0,
-// then the merges and the vocabulary, each as its length and its strings. A string is its length
+// its chain and 1, the version of the codes, 0, then the merges and the vocabulary, each as its length and its strings. A string is its length
 // and bytes; a piece is followed by its count. Numbers are unsigned varints. The error is always
 // nil.
 func (t *Tokenizer) MarshalBinary() ([]byte, error) {
@@ -44,24 +38,9 @@ func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 		data = append(data, s...)
 	}
 	if t.chain != nil {
-		s := t.chain.Settings()
 		data[len(Magic)] = rawVersion
-		appendString(s.Language)
-		bits := byte(0)
-		if s.Normalize {
-			bits |= normalizeBit
-		}
-		if s.SplitDashes {
-			bits |= splitDashesBit
-		}
-		if s.Perl {
-			bits |= perlBit
-		}
-		data = append(data, bits)
-		if s.Perl {
-			appendString(s.Before)
-			appendString(s.After)
-		}
+		appendString(t.chain.Language())
+		data = append(data, normalizes)
 	}
 	data = append(data, byte(c.version))
 	data = append(data, 0) // glossaries of subword-nmt, which are not supported
@@ -80,24 +59,17 @@ func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 
 // Unmarshal decodes a tokenizer from the output of MarshalBinary. Untrusted data is safe: Unmarshal
 // rejects anything that MarshalBinary cannot produce, and allocates at most 200 bytes for each byte
-// of data, and 30 MB for rules.
+// of data.
 func Unmarshal(data []byte) (*Tokenizer, error) {
 	d := varint.New(data, Magic, rawVersion)
 	var chain *moses.Chain
 	if d.Version == rawVersion {
-		language, bits := d.String(), d.Number()
-		if bits&^knownBits != 0 || len(language) > maxLanguage || !utf8.ValidString(language) {
-			return nil, fmt.Errorf("found language %.80q and settings %#x, expected up to %d bytes and up to %#x",
-				language, bits, maxLanguage, knownBits)
+		language, settings := d.String(), d.Number()
+		if settings != normalizes || len(language) > maxLanguage || !utf8.ValidString(language) {
+			return nil, fmt.Errorf("found language %.80q and settings %d of Moses' rules, expected up to %d bytes and %d; import the model again",
+				language, settings, maxLanguage, normalizes)
 		}
-		s := moses.Settings{Language: language, Normalize: bits&normalizeBit != 0, SplitDashes: bits&splitDashesBit != 0, Perl: bits&perlBit != 0}
-		if s.Perl {
-			s.Before, s.After = d.String(), d.String()
-		}
-		var err error
-		if chain, err = moses.NewChain(s); err != nil {
-			return nil, err
-		}
+		chain = moses.NewChain(language)
 	}
 	version := Version(min(d.Number(), math.MaxUint8))
 	if n := d.Number(); n > 0 {

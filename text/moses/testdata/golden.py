@@ -43,7 +43,6 @@ for language, texts in lines.items():
         words = tokenizer.tokenize(text)
         out.append([
             language, text, " ".join(words),
-            " ".join(tokenizer.tokenize(text, aggressive_dash_splits=True, escape=False)),
             detokenizer.detokenize(words),
             detokenizer.detokenize(text.split()),
             MosesPunctNormalizer(language).normalize(text),
