@@ -133,8 +133,8 @@ func TestReadArgosBoundsMemory(t *testing.T) {
 	checkError(t, "size", err, `found "metadata.json" of 1099511627776 bytes, expected at most`)
 }
 
-// A package, as an archive and unpacked, has the languages of its metadata, Argos Translate's length
-// penalty, and no unknown pieces in translations.
+// A package, as an archive and unpacked, has the languages of its metadata, Argos Translate's
+// length penalty, and no unknown pieces in translations.
 func TestReadArgos(t *testing.T) {
 	for kind, files := range goldenFolders(t) {
 		spm := files["sentencepiece.model"]

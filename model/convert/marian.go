@@ -60,16 +60,18 @@ func isNpz(name string) bool {
 	return path.Ext(name) == ".npz" && !strings.HasSuffix(name, ".optimizer.npz")
 }
 
-// ReadMarian reads a model of Marian of type transformer: an .npz file, or a folder or zip archive with one, such as a release of OPUS-MT. Several files with that ending need
-// a decoder.yml that names one of them, or one called model.npz. A folder without one can have a
-// .bin, in float32 or intgemm8, as those of Firefox; files of a folder may be compressed, as .gz.
-// Integers of intgemm8 are multiples of model.File.Steps.
+// ReadMarian reads a model of Marian of type transformer: an .npz file, or a folder or zip archive
+// with one, such as a release of OPUS-MT. Several files with that ending need a decoder.yml that
+// names one of them, or one called model.npz. A folder without one can have a .bin, in float32 or
+// intgemm8, as those of Firefox; files of a folder may be compressed, as .gz. Integers of intgemm8
+// are multiples of model.File.Steps.
 //
 // Its vocabularies are those that NAME.decoder.yml or decoder.yml beside it lists, in the same
 // folder whatever their path, or else the SentencePiece models in it: one *.spm, or two whose names
 // begin with "source" or "src" and "target", "trg" or "tgt". Other vocabularies, in YAML or with a
 // token in each line, need source.spm and target.spm in the folder. What preprocess.sh does to text
-// before SentencePiece is part of the tokenizer. The error names what a model has that tfm's Transformer does not, for example average attention.
+// before SentencePiece is part of the tokenizer. The error names what a model has that tfm's
+// Transformer does not, for example average attention.
 //
 // Dropout and label smoothing are those of the training run, if its configuration, NAME.npz.yml, or
 // its log is beside the model. Only training uses them.

@@ -127,9 +127,9 @@ func (r *marianReader) configure() error {
 		return s.err
 	}
 	c.Positions, c.NormEps, c.Biases, c.MaxLen = model.TimingSignal, marianNormEps, model.AllBiases, marianMaxLen(c.DModel)
-	// Since version 1.8 Marian does not read transformer-train-position-embeddings: such models have no
-	// table, and sinusoids. With a table, whose last row is that of all further positions, embeddings
-	// have no scale.
+	// Since version 1.8 Marian does not read transformer-train-position-embeddings: such models
+	// have sinusoids, and no table. With a table, whose last row is that of all further positions,
+	// embeddings have no scale.
 	if trainsPositions && r.has(marianPositions) {
 		c.Positions, c.Unscaled = model.Learned, true
 		c.MaxLen = max(c.MaxLen, r.shape(marianPositions, 2)[0])

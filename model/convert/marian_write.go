@@ -27,8 +27,8 @@ const (
 
 // WriteMarian writes a model for Firefox and Bergamot's fork of Marian to the folder dir, which it
 // creates: model.intgemm8.bin, vocab.spm or srcvocab.spm and trgvocab.spm, decoder.yml and, of a
-// model with a shortlist, lex.s2t.bin. They are files that ReadMarian reads. Matrices are rounded to
-// int8 for the precision int8shiftAll, which needs no statistics of activations.
+// model with a shortlist, lex.s2t.bin. They are files that ReadMarian reads. Matrices are rounded
+// to int8 for the precision int8shiftAll, which needs no statistics of activations.
 //
 // The vocabularies begin with EOS and the unknown piece, as Marian's do, and have neither Pad nor
 // BOS. They end with unused pieces up to a multiple of 8, the number that intgemm needs. The error

@@ -27,9 +27,9 @@ const normalizes = 1
 const maxLanguage = 64
 
 // MarshalBinary encodes the tokenizer: the magic, the format version, for raw text the language of
-// its chain and 1, the version of the codes, 0, then the merges and the vocabulary, each as its length and its strings. A string is its length
-// and bytes; a piece is followed by its count. Numbers are unsigned varints. The error is always
-// nil.
+// its chain and 1, the version of the codes, 0, then the merges and the vocabulary, each as its
+// length and its strings. A string is its length and bytes; a piece is followed by its count.
+// Numbers are unsigned varints. The error is always nil.
 func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 	c := t.codes
 	data := append([]byte(Magic), wordsVersion)
