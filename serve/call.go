@@ -11,7 +11,7 @@ import (
 
 // call is a request with its parameters.
 type call struct {
-	*Server
+	*backend
 	*params
 	ctx     context.Context
 	request *http.Request
@@ -27,13 +27,13 @@ type events func(w http.ResponseWriter) error
 
 // handler returns the handler of a route, which answers with what h returns: events, or a value as
 // JSON.
-func (s *Server) handler(route string, h func(*call) (any, error)) http.Handler {
+func (b *backend) handler(route string, h func(*call) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		c := &call{Server: s, ctx: r.Context(), request: r}
+		c := &call{backend: b, ctx: r.Context(), request: r}
 		var keys *Keys
 		var done func()
-		c.catalog, keys, done = s.use()
+		c.catalog, keys, done = b.use()
 		defer done()
 		status := http.StatusOK
 		err := c.prepare(w, keys)
@@ -55,8 +55,8 @@ func (s *Server) handler(route string, h func(*call) (any, error)) http.Handler 
 			status = errorStatus(err).status
 		}
 		d := time.Since(start)
-		s.metrics.add(route, status, d, c.characters)
-		if s.options.Log != nil {
+		b.metrics.add(route, status, d, c.characters)
+		if b.options.Log != nil {
 			attrs := []slog.Attr{slog.String("route", route), slog.Int("status", status), slog.Duration("duration", d), slog.Int("characters", c.characters)}
 			if c.key != nil {
 				attrs = append(attrs, slog.String("key", c.key.Name))
@@ -64,7 +64,7 @@ func (s *Server) handler(route string, h func(*call) (any, error)) http.Handler 
 			if status == http.StatusInternalServerError {
 				attrs = append(attrs, slog.String("error", err.Error()))
 			}
-			s.options.Log.LogAttrs(c.ctx, slog.LevelInfo, "request", attrs...)
+			b.options.Log.LogAttrs(c.ctx, slog.LevelInfo, "request", attrs...)
 		}
 	})
 }
@@ -87,7 +87,7 @@ func (c *call) prepare(w http.ResponseWriter, keys *Keys) (err error) {
 		return err
 	}
 	bodyRead(w)
-	if c.caller = c.address(c.request); keys != nil {
+	if c.caller = c.options.address(c.request); keys != nil {
 		return c.checkKey(keys)
 	}
 	return nil
@@ -129,4 +129,12 @@ func (c *call) checkTexts(texts []string) error {
 
 func exceeds(n, limit int) error {
 	return badRequest("Invalid request: request (" + strconv.Itoa(n) + ") exceeds text limit (" + strconv.Itoa(limit) + ")")
+}
+
+// isDeepLX reports whether a request of /translate is one of DeepLX.
+func (c *call) isDeepLX() bool { return !c.has("q") && c.has("text") }
+
+// acceptsEvents reports whether the client accepts server-sent events.
+func (c *call) acceptsEvents() bool {
+	return strings.Contains(c.request.Header.Get("Accept"), "text/event-stream")
 }

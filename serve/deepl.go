@@ -12,13 +12,13 @@ import (
 	"tfm/text/markup"
 )
 
-// translateDeepLX answers DeepLX: one text, with up to three alternatives.
-func translateDeepLX(c *call) (any, error) {
+// answerDeepLX answers DeepLX: one text, with up to three alternatives.
+func answerDeepLX(c *call) (any, error) {
 	s, target := c.text("text"), c.text("target_lang")
 	if s == "" || target == "" {
 		return nil, &statusError{status: http.StatusBadRequest, message: "text and target_lang are required"}
 	}
-	best, alternatives, languages, err := c.translateFrom([]string{s}, target, 3)
+	best, alternatives, languages, err := c.runDeepL([]string{s}, target, 3)
 	if err != nil {
 		return nil, err
 	}
@@ -33,13 +33,13 @@ func translateDeepLX(c *call) (any, error) {
 	}, nil
 }
 
-// translateImmersive answers Immersive Translate's interface of one's own: a list of texts.
-func translateImmersive(c *call) (any, error) {
+// answerImmersive answers Immersive Translate's interface of one's own: a list of texts.
+func answerImmersive(c *call) (any, error) {
 	texts, _, err := c.texts("text_list")
 	if err != nil {
 		return nil, err
 	}
-	best, _, languages, err := c.translateFrom(texts, c.text("target_lang"), 0)
+	best, _, languages, err := c.runDeepL(texts, c.text("target_lang"), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func translateImmersive(c *call) (any, error) {
 	return map[string]any{"translations": list}, nil
 }
 
-// translateDeepL answers version 2 of DeepL's interface.
-func translateDeepL(c *call) (any, error) {
+// answerDeepL answers version 2 of DeepL's interface.
+func answerDeepL(c *call) (any, error) {
 	texts, _, err := c.texts("text")
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func translateDeepL(c *call) (any, error) {
 	if c.text("target_lang") == "" {
 		return nil, badRequest("Value for 'target_lang' not supported.")
 	}
-	best, _, languages, err := c.translateFrom(texts, c.text("target_lang"), 0)
+	best, _, languages, err := c.runDeepL(texts, c.text("target_lang"), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +85,12 @@ func translateDeepL(c *call) (any, error) {
 // usageDeepL answers the usage of DeepL's interface: the characters that were translated, without
 // a limit.
 func usageDeepL(c *call) (any, error) {
-	return map[string]int64{"character_count": c.metrics.translated(), "character_limit": 1 << 40}, nil
+	return map[string]int64{"character_count": c.metrics.characters(), "character_limit": 1 << 40}, nil
 }
 
-// translateFrom is translate with parameters by DeepL's names. The source may be "" or auto. It
+// runDeepL is translate with parameters by DeepL's names. The source may be "" or auto. It
 // always returns the language of each text.
-func (c *call) translateFrom(texts []string, target string, alternatives int) (best []string, others [][]string, languages []detected, err error) {
+func (c *call) runDeepL(texts []string, target string, alternatives int) (best []string, others [][]string, languages []detected, err error) {
 	if err := c.checkTexts(texts); err != nil {
 		return nil, nil, nil, err
 	}
@@ -108,7 +108,7 @@ func (c *call) translateFrom(texts []string, target string, alternatives int) (b
 	default:
 		return nil, nil, nil, badRequest("Value for 'tag_handling' not supported.")
 	}
-	best, others, languages, err = c.translate(r)
+	best, others, languages, err = c.run(r)
 	for len(languages) < len(texts) {
 		languages = append(languages, detected{100, r.source})
 	}

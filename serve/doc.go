@@ -12,16 +12,18 @@
 // has gone ends at the next step.
 //
 // The way of a request: Server.ServeHTTP checks where it comes from → call reads its parameters and
-// checks its key → libretranslate.go, deepl.go or v1.go, by interface → call.admit →
-// call.translateLines, line by line as scheduler lets them through → translate.Translator → JSON.
+// checks its key → answerLibre, answerDeepL, answerV1 or answerDocument, by interface → admit,
+// unless it would wait too long → schedule, in its caller's turn → run, line by line, by the models
+// of its languages → the answer as JSON or events.
 //
-// The files: server.go (Options, New, routes), listen.go (connections), guard.go (hosts, origins,
-// proxies), body.go (limits of bodies), keys.go (keys of clients), params.go (JSON, forms,
-// queries), call.go (a request), libretranslate.go, deepl.go, v1.go (the interfaces), files.go
-// (documents), detect.go (languages of texts), work.go
-// (translations), schedule.go (whose text is next), catalog.go (models and pairs of languages),
-// glossaries.go (glossaries by name), respond.go (answers and errors),
-// metrics.go (for Prometheus), spec.go (OpenAPI), page.go (the page in a browser).
+// The files call only those that stand after them: listen.go (connections), server.go (New,
+// routes), v1.go, deepl.go, libretranslate.go (the interfaces), document.go (documents), work.go
+// (admit, schedule, run), languages.go (of texts, and their models), call.go (a request),
+// backend.go (what calls share), guard.go (hosts, origins, proxies), options.go (Options),
+// metrics.go (for Prometheus), keys.go (keys of clients), schedule.go (whose text is next),
+// limits.go (sizes and times), params.go (JSON, forms, queries), store.go (translated documents),
+// page.go (the page in a browser), respond.go (answers and errors), catalog.go (models and pairs of
+// languages), glossaries.go (glossaries by name), spec.go (OpenAPI).
 //
 // # Terms
 //

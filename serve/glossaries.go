@@ -74,8 +74,3 @@ func (g *glossaries) list() string {
 	}
 	return "one of " + strings.Join(g.names, ", ")
 }
-
-// listGlossaries answers /v1/glossaries.
-func listGlossaries(c *call) (any, error) {
-	return map[string][]string{"glossaries": append([]string{}, c.catalog.glossaries.names...)}, nil
-}

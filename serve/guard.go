@@ -10,13 +10,13 @@ import (
 
 // checkHost refuses a request whose Host is the name of another site, so that a page whose name was
 // changed to resolve to this machine cannot read answers (DNS rebinding).
-func (s *Server) checkHost(r *http.Request) error {
+func (o *Options) checkHost(r *http.Request) error {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
 	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
-	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" || host == "" || slices.Contains(s.options.Hosts, host) {
+	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" || host == "" || slices.Contains(o.Hosts, host) {
 		return nil
 	}
 	return &statusError{status: http.StatusForbidden, message: "Host " + host + " is not served; the operator can allow it with -host"}
@@ -24,7 +24,7 @@ func (s *Server) checkHost(r *http.Request) error {
 
 // checkOrigin refuses requests of browsers from pages of other sites, and answers those that
 // Options allow with the headers of CORS.
-func (s *Server) checkOrigin(w http.ResponseWriter, r *http.Request) error {
+func (o *Options) checkOrigin(w http.ResponseWriter, r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	w.Header().Add("Vary", "Origin")
 	if origin == "" {
@@ -37,7 +37,7 @@ func (s *Server) checkOrigin(w http.ResponseWriter, r *http.Request) error {
 	if host == r.Host {
 		return nil
 	}
-	if !slices.Contains(s.options.Origins, origin) && !slices.Contains(s.options.Origins, "*") {
+	if !slices.Contains(o.Origins, origin) && !slices.Contains(o.Origins, "*") {
 		return errCrossSite
 	}
 	h := w.Header()
@@ -52,10 +52,10 @@ var errCrossSite = &statusError{status: http.StatusForbidden, message: "Requests
 
 // address returns the address of a client: that of the connection, or if it is one of trusted
 // proxies the last one in X-Forwarded-For that is not.
-func (s *Server) address(r *http.Request) string {
+func (o *Options) address(r *http.Request) string {
 	host := remote(r)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && s.isProxy(host); i-- {
+	for i := len(hops) - 1; i >= 0 && o.isProxy(host); i-- {
 		hop := strings.TrimSpace(hops[i])
 		if _, err := netip.ParseAddr(hop); err != nil {
 			break
@@ -73,7 +73,7 @@ func remote(r *http.Request) string {
 	return r.RemoteAddr
 }
 
-func (s *Server) isProxy(host string) bool {
+func (o *Options) isProxy(host string) bool {
 	addr, err := netip.ParseAddr(host)
-	return err == nil && slices.ContainsFunc(s.options.TrustProxy, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
+	return err == nil && slices.ContainsFunc(o.TrustProxy, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
 }

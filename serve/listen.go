@@ -12,26 +12,7 @@ import (
 	"time"
 )
 
-const (
-	minSpeed  = 32 << 10 // bytes a second of a body or an answer
-	maxHeader = 64 << 10 // bytes
-)
-
-// times are the limits of the times of connections. A client that takes longer is cut off.
-type times struct {
-	header   time.Duration
-	idle     time.Duration // between requests
-	transfer time.Duration // of a body or an answer, beside its size at minSpeed
-
-	// grace is the time for which a server that ends accepts connections, so that those that the
-	// system has accepted for it are answered.
-	grace time.Duration
-}
-
-var defaultTimes = times{10 * time.Second, 2 * time.Minute, 30 * time.Second, time.Second}
-
-// limit returns the time limit of a transfer of n bytes.
-func (t times) limit(n int) time.Duration { return t.transfer + time.Duration(n)*time.Second/minSpeed }
+const maxHeader = 64 << 10 // bytes
 
 // Serve answers the requests of connections of l until ctx ends. Then /ready answers 503, and Serve
 // returns when the requests in progress have been answered. It limits connections, headers and
@@ -99,18 +80,3 @@ func (c *limitedConn) Close() error {
 	defer c.release()
 	return c.Conn.Close()
 }
-
-// timedWriter gives each part of an answer its time.
-type timedWriter struct {
-	http.ResponseWriter
-	control *http.ResponseController
-	times   times
-}
-
-func (w *timedWriter) Write(b []byte) (int, error) {
-	w.control.SetWriteDeadline(time.Now().Add(w.times.limit(len(b))))
-	return w.ResponseWriter.Write(b)
-}
-
-// Unwrap is for http.ResponseController.
-func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

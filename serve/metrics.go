@@ -12,14 +12,14 @@ import (
 // metrics counts requests by route and status. It is safe for concurrent use.
 type metrics struct {
 	mu       sync.Mutex
-	requests map[served]int
+	requests map[answered]int
 	seconds  [len(durations) + 1]int // requests by duration
 	total    time.Duration
 	texts    int // characters
 }
 
-// served is a route with a status.
-type served struct {
+// answered is a route with a status.
+type answered struct {
 	route  string
 	status int
 }
@@ -32,9 +32,9 @@ func (m *metrics) add(route string, status int, d time.Duration, characters int)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.requests == nil {
-		m.requests = map[served]int{}
+		m.requests = map[answered]int{}
 	}
-	m.requests[served{route, status}]++
+	m.requests[answered{route, status}]++
 	i := 0
 	for i < len(durations) && d.Seconds() > durations[i] {
 		i++
@@ -44,25 +44,24 @@ func (m *metrics) add(route string, status int, d time.Duration, characters int)
 	m.texts += characters
 }
 
-// translated returns the number of characters of texts.
-func (m *metrics) translated() int64 {
+// characters returns the number of characters of texts.
+func (m *metrics) characters() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return int64(m.texts)
 }
 
-// serveMetrics answers /metrics in the text format of Prometheus.
-func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
+// answer answers /metrics in the text format of Prometheus.
+func (m *metrics) answer(w http.ResponseWriter, q *scheduler) {
 	var b strings.Builder
 	family := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
-	m := &s.metrics
 	m.mu.Lock()
 	family("tfm_http_requests_total", "counter", "Requests by route and status.")
-	var keys []served
+	var keys []answered
 	for k := range m.requests {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, func(a, b served) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	slices.SortFunc(keys, func(a, b answered) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	for _, k := range keys {
 		fmt.Fprintf(&b, "tfm_http_requests_total{route=%q,status=\"%d\"} %d\n", k.route, k.status, m.requests[k])
 	}
@@ -81,7 +80,6 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(&b, "tfm_characters_total %d\n", m.texts)
 	m.mu.Unlock()
 
-	q := s.schedule
 	q.mu.Lock()
 	family("tfm_texts_running", "gauge", "Texts in the decoder.")
 	fmt.Fprintf(&b, "tfm_texts_running{class=\"text\"} %d\ntfm_texts_running{class=\"document\"} %d\n", q.running[interactive], q.running[ofDocument])

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"tfm/translate"
@@ -27,6 +26,10 @@ func (e *statusError) retrySeconds() int { return int((e.retryAfter + time.Secon
 
 func badRequest(message string) error {
 	return &statusError{status: http.StatusBadRequest, message: message}
+}
+
+func missing(name string) error {
+	return badRequest("Invalid request: missing " + name + " parameter")
 }
 
 // statusClosed is the status in logs of a request whose client has gone.
@@ -74,11 +77,6 @@ func writeErrorAs(w http.ResponseWriter, e *statusError, body map[string]any) {
 	writeJSON(w, e.status, body)
 }
 
-// acceptsEvents reports whether the client accepts server-sent events.
-func (c *call) acceptsEvents() bool {
-	return strings.Contains(c.request.Header.Get("Accept"), "text/event-stream")
-}
-
 // eventStream writes server-sent events.
 type eventStream struct {
 	w       http.ResponseWriter
@@ -101,8 +99,8 @@ func (s eventStream) event(name string, v any) {
 	s.flusher.Flush()
 }
 
-// error sends an error with its status, which is not that of the answer any more.
-func (s eventStream) error(err error) {
+// fail sends an error with its status, which is not that of the answer any more.
+func (s eventStream) fail(err error) {
 	e := errorStatus(err)
 	s.event("error", struct {
 		Error      string `json:"error"`

@@ -110,7 +110,7 @@ func (s *scheduler) wait(name string, work int) time.Duration {
 			ahead += min(c.pending, own+work)
 		}
 	}
-	return s.meter.time(ahead)
+	return s.meter.expected(ahead)
 }
 
 // end must be called when no text of the request waits or is translated.
@@ -222,8 +222,8 @@ const (
 	meterShare       = 0.4 // of the newest period in the speed
 )
 
-// time returns the time that work takes, 0 if the speed is not known.
-func (m *meter) time(work int) time.Duration {
+// expected returns the time that work takes, 0 if the speed is not known.
+func (m *meter) expected(work int) time.Duration {
 	if m.speed == 0 {
 		return 0
 	}

@@ -139,7 +139,7 @@ func TestMeter(t *testing.T) {
 	var m meter
 	now := time.Unix(0, 0)
 	m.begin(now)
-	if m.time(1000) != 0 {
+	if m.expected(1000) != 0 {
 		t.Error("a wait at an unknown speed")
 	}
 	step := func(work int, d time.Duration, isFull, isLast bool, want float64) {

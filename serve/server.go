@@ -1,69 +1,24 @@
 package serve
 
 import (
-	"cmp"
 	"crypto/tls"
 	"errors"
-	"log/slog"
 	"net/http"
-	"net/netip"
 	pathpkg "path"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"time"
-
-	"tfm/translate"
 )
-
-// Options are the options of a Server. The zero value of a limit is its default.
-type Options struct {
-	Models []string // model files, or folders of files *.safetensors
-	Open   translate.Options
-
-	Glossaries []string // files of translate.ReadGlossary, chosen by their names
-	Memory     string   // file of translate.Translator.ReadMemory; "" for none
-	Protect    bool     // copy the ranges of markup.Protected in texts too, as in documents
-
-	// Keys is the file of keys, see ReadKeys. With "" no request needs a key.
-	Keys string
-
-	Hosts      []string       // names in Host that are answered besides localhost and addresses
-	Origins    []string       // of pages of other sites that may read answers; "*" for all
-	Prefix     string         // before the paths, such as /translate
-	TrustProxy []netip.Prefix // proxies whose X-Forwarded-For is believed
-
-	TLSCert, TLSKey string // PEM files for Serve; "" for connections without encryption
-
-	MaxWait        time.Duration // expected wait beyond which a request is refused; 8 s
-	MaxBody        int64         // bytes of a request with a document; 16 MB
-	MaxCharacters  int           // of a request, unless its key has another limit; 200,000
-	MaxTexts       int           // of a request; 1,000
-	MaxAlternates  int           // alternatives of a text; 16
-	MaxConnections int           // of Serve at a time; three quarters may have requests; 4,096
-
-	Log *slog.Logger // a line for each request, without texts, keys or addresses; nil for none
-}
 
 // Server translates behind the interfaces of LibreTranslate, DeepLX and DeepL. It is an
 // http.Handler, and safe for concurrent use. Close must be called after use.
 type Server struct {
-	options  Options
-	mux      *http.ServeMux
-	schedule *scheduler
-	metrics  metrics
-	files    files
-	bodies   bodies
-	times    times
-
+	backend
+	mux         *http.ServeMux
+	bodies      bodies
+	times       times
 	certificate atomic.Pointer[tls.Certificate]
-
-	mu      sync.Mutex
-	catalog *catalog
-	keys    *Keys // nil without Options.Keys
-
-	draining atomic.Bool
+	draining    atomic.Bool
 }
 
 const (
@@ -76,16 +31,10 @@ func New(o Options) (*Server, error) {
 	if len(o.Models) == 0 {
 		return nil, errors.New("found no model, expected one or more")
 	}
-	o.MaxWait = cmp.Or(o.MaxWait, 8*time.Second)
-	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
-	o.MaxCharacters = cmp.Or(o.MaxCharacters, 200_000)
-	o.MaxTexts = cmp.Or(o.MaxTexts, 1000)
-	o.MaxAlternates = cmp.Or(o.MaxAlternates, 16)
-	o.MaxConnections = cmp.Or(o.MaxConnections, 4096)
-	o.Prefix = strings.TrimSuffix(o.Prefix, "/")
-	s := &Server{options: o, times: defaultTimes}
+	o = o.withDefaults()
+	s := &Server{backend: backend{options: o}, times: defaultTimes}
 	// The other connections are for refusals, which would wait to be accepted otherwise.
-	s.schedule = newScheduler(o.MaxWait, maxRunning, max(o.MaxConnections*3/4, 1), maxDocuments)
+	s.scheduler = newScheduler(o.MaxWait, maxRunning, max(o.MaxConnections*3/4, 1), maxDocuments)
 	if err := s.Reload(); err != nil {
 		return nil, err
 	}
@@ -140,14 +89,6 @@ func (s *Server) Pairs() (pairs []string) {
 // Close closes the models after the requests in progress. No request may begin after it.
 func (s *Server) Close() { s.catalog.close() }
 
-// use returns the models and keys of a request, which calls done at its end.
-func (s *Server) use() (c *catalog, keys *Keys, done func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.catalog.users.Add(1)
-	return s.catalog, s.keys, s.catalog.users.Done
-}
-
 // routes sets the handlers.
 func (s *Server) routes() {
 	s.mux = http.NewServeMux()
@@ -156,16 +97,16 @@ func (s *Server) routes() {
 		s.mux.Handle(pattern, s.handler(path, h))
 	}
 	open := func(pattern string, h http.HandlerFunc) { s.mux.Handle(pattern, h) }
-	handle("GET /translate", translateShared)
-	handle("POST /translate", translateShared)
-	handle("POST /detect", detectLibre)
-	handle("POST /v1/translate", translateV1)
-	handle("POST /v2/translate", translateDeepL)
-	handle("POST /translate_file", translateFile)
-	open("GET /download_file/{id}", s.download)
+	handle("GET /translate", answerShared)
+	handle("POST /translate", answerShared)
+	handle("POST /detect", answerDetect)
+	handle("POST /v1/translate", answerV1)
+	handle("POST /v2/translate", answerDeepL)
+	handle("POST /translate_file", answerDocument)
+	open("GET /download_file/{id}", s.store.download)
 	handle("GET /v1/glossaries", listGlossaries)
-	handle("GET /languages", languages)
-	handle("GET /frontend/settings", settings)
+	handle("GET /languages", answerLanguages)
+	handle("GET /frontend/settings", answerSettings)
 	handle("GET /v2/languages", languagesDeepL)
 	handle("GET /v2/usage", usageDeepL)
 	handle("GET /v2/glossaries", glossariesDeepL)
@@ -174,11 +115,23 @@ func (s *Server) routes() {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
 	open("GET /ready", s.ready)
-	open("GET /metrics", s.serveMetrics)
+	open("GET /metrics", func(w http.ResponseWriter, r *http.Request) { s.metrics.answer(w, s.scheduler) })
 	open("GET /{$}", servePage)
 	open("GET /page/{file}", servePage)
-	open("GET /spec", s.serveSpec)
+	open("GET /spec", func(w http.ResponseWriter, r *http.Request) { serveSpec(w, s.options.Prefix) })
 	open("/", s.noRoute)
+}
+
+// answerShared answers /translate, the path of LibreTranslate, DeepLX and Immersive Translate,
+// which name their texts q, text and text_list.
+func answerShared(c *call) (any, error) {
+	if c.has("text_list") {
+		return answerImmersive(c)
+	}
+	if c.isDeepLX() {
+		return answerDeepLX(c)
+	}
+	return answerLibre(c)
 }
 
 var errNotFound = &statusError{status: http.StatusNotFound, message: "Not found"}
@@ -215,9 +168,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
-	err := s.checkHost(r)
+	err := s.options.checkHost(r)
 	if err == nil {
-		err = s.checkOrigin(w, r)
+		err = s.options.checkOrigin(w, r)
 	}
 	if err != nil {
 		writeError(w, err)
@@ -248,13 +201,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r2 := r.Clone(r.Context())
 	r2.URL.Path, r2.URL.RawPath = path, ""
-	defer s.limitBody(w, r2)()
+	defer s.bodies.limitBody(w, r2, s.bodyLimit(path), s.times)()
 	s.mux.ServeHTTP(&timedWriter{w, http.NewResponseController(w), s.times}, r2)
 }
 
-// maxCharacters returns the largest limit of the characters of a request.
-func (s *Server) maxCharacters() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return max(s.options.MaxCharacters, s.keys.maxCharacters())
+// maxBytesPerCharacter is the largest size of a character in a request: two escapes such as \u1234,
+// or as many bytes in the encoding of forms.
+const maxBytesPerCharacter = 12
+
+// bodyLimit returns the limit of the bytes of the body of a request.
+func (s *Server) bodyLimit(path string) int64 {
+	if path == "/translate_file" {
+		return s.options.MaxBody
+	}
+	const others = 64 << 10 // bytes of other parameters
+	return int64(maxBytesPerCharacter*s.maxCharacters() + others)
 }

@@ -13,7 +13,7 @@ import (
 var spec []byte
 
 // serveSpec answers /spec. The server in it is the prefix of the paths.
-func (s *Server) serveSpec(w http.ResponseWriter, r *http.Request) {
+func serveSpec(w http.ResponseWriter, prefix string) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Write(bytes.Replace(spec, []byte(`"url":"/"`), []byte(`"url":`+strconv.Quote(s.options.Prefix+"/")), 1))
+	w.Write(bytes.Replace(spec, []byte(`"url":"/"`), []byte(`"url":`+strconv.Quote(prefix+"/")), 1))
 }

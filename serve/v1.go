@@ -52,8 +52,8 @@ type v1Request struct {
 	Next           int    // other translations of the only text, with other words after Prefix
 }
 
-// translateV1 answers /v1/translate, with server-sent events if the client accepts them.
-func translateV1(c *call) (any, error) {
+// answerV1 answers /v1/translate, with server-sent events if the client accepts them.
+func answerV1(c *call) (any, error) {
 	r, err := c.v1Request()
 	if err != nil {
 		return nil, err
@@ -109,14 +109,11 @@ func (c *call) eachV1(r *v1Request, part func(i int, s string), done func(i int,
 	var mu sync.Mutex // of part and done
 	jobs := make([]*job, len(r.Texts))
 	for _, g := range groups {
-		j := &job{alternatives: r.Alternatives, next: r.Next}
-		p, err := c.setSteps(j, g.source, r.Target)
-		if err == nil {
-			j.glossary, err = c.glossaryFor(r.Glossary, j.steps, p)
-		}
+		j, _, err := c.newJob(g.source, r.Target, r.Glossary)
 		if err != nil {
 			return err
 		}
+		j.alternatives, j.next = r.Alternatives, r.Next
 		for _, i := range g.indices {
 			var stream func(string)
 			if part != nil && !strings.Contains(r.Texts[i], "\n") { // lines end in any order
@@ -126,7 +123,7 @@ func (c *call) eachV1(r *v1Request, part func(i int, s string), done func(i int,
 					part(i, s)
 				}
 			}
-			jobs[i] = r.jobOf(j, stream)
+			jobs[i] = r.jobFor(j, stream)
 		}
 	}
 	q, err := c.admit(jobs[0], r.Texts)
@@ -134,7 +131,7 @@ func (c *call) eachV1(r *v1Request, part func(i int, s string), done func(i int,
 		return err
 	}
 	defer q.end()
-	return c.translateLines(q, r.Texts, func(i int) *job { return jobs[i] }, func(ctx context.Context, i int, lines translated) error {
+	return c.runLines(q, r.Texts, func(i int) *job { return jobs[i] }, func(ctx context.Context, i int, lines translated) error {
 		t, err := c.v1TextOf(ctx, r, jobs[i], lines)
 		if err != nil {
 			return err
@@ -149,9 +146,9 @@ func (c *call) eachV1(r *v1Request, part func(i int, s string), done func(i int,
 	})
 }
 
-// jobOf returns a copy of j for one text, whose parts are given to stream as they become certain,
+// jobFor returns a copy of j for one text, whose parts are given to stream as they become certain,
 // unless it is nil.
-func (r *v1Request) jobOf(j *job, stream func(string)) *job {
+func (r *v1Request) jobFor(j *job, stream func(string)) *job {
 	of := *j
 	of.set = func(q *translate.Request, isLast bool) {
 		if !isLast {
@@ -261,9 +258,14 @@ func (c *call) streamV1(w http.ResponseWriter, r *v1Request) error {
 	}
 	err := c.eachV1(r, func(i int, s string) { send.event("part", ofText{Index: i, Part: s}) }, func(i int, t v1Text) { send.event("text", ofText{Index: i, v1Text: &t}) })
 	if err != nil {
-		send.error(err)
+		send.fail(err)
 	} else {
 		send.event("end", struct{}{})
 	}
 	return err
+}
+
+// listGlossaries answers /v1/glossaries.
+func listGlossaries(c *call) (any, error) {
+	return map[string][]string{"glossaries": append([]string{}, c.catalog.glossaries.names...)}, nil
 }

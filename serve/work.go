@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,8 +26,8 @@ type job struct {
 	set          func(r *translate.Request, isLast bool) // nil, or sets further options of a step
 }
 
-// work returns the work of a text.
-func (j *job) work(s string) int {
+// workOf returns the work of a text.
+func (j *job) workOf(s string) int {
 	hypotheses := 1 + j.next
 	if j.alternatives > 0 {
 		hypotheses++ // a wider beam
@@ -41,20 +42,64 @@ func (c *call) admit(j *job, texts []string) (*queued, error) {
 		class = ofDocument
 	}
 	for _, s := range texts {
-		work += j.work(s)
+		work += j.workOf(s)
 	}
-	return c.schedule.admit(c.caller, class, work)
+	return c.scheduler.admit(c.caller, class, work)
 }
 
-// translateTexts returns the translations of texts, each with its alternatives.
-func (c *call) translateTexts(j *job, texts []string) (best []string, alternatives [][]string, err error) {
+// textsRequest asks for translations of texts between languages as clients name them.
+type textsRequest struct {
+	texts          []string
+	source, target string
+	glossary       string                                 // by name
+	alternatives   int                                    // of each text
+	markup         func(string) (*markup.Document, error) // nil for plain text
+}
+
+// translate translates texts. With source "auto" each text has its own, and languages are those
+// found.
+func (c *call) run(r textsRequest) (best []string, alternatives [][]string, languages []detected, err error) {
+	groups, languages, err := c.bySource(r.texts, r.source)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	best, alternatives = slices.Clone(r.texts), make([][]string, len(r.texts))
+	for i := range alternatives {
+		alternatives[i] = []string{}
+	}
+	for _, g := range groups {
+		j, _, err := c.newJob(g.source, r.target, r.glossary)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		j.alternatives, j.markup = r.alternatives, r.markup
+		if len(j.steps) == 0 { // into its own language
+			continue
+		}
+		var of []string
+		for _, i := range g.indices {
+			of = append(of, r.texts[i])
+		}
+		out, others, err := c.runTexts(j, of)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for k, i := range g.indices {
+			best[i], alternatives[i] = out[k], others[k]
+		}
+	}
+	return best, alternatives, languages, nil
+}
+
+// runTexts returns the translations of texts, each with its alternatives.
+func (c *call) runTexts(j *job, texts []string) (best []string, alternatives [][]string, err error) {
 	best, alternatives = make([]string, len(texts)), make([][]string, len(texts))
 	q, err := c.admit(j, texts)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer q.end()
-	return best, alternatives, c.translateLines(q, texts, func(int) *job { return j }, func(_ context.Context, i int, t translated) error {
+	return best, alternatives, c.runLines(q, texts, func(int) *job { return j }, func(_ context.Context, i int, t translated) error {
 		best[i], alternatives[i] = t.best(), t.alternatives(j.alternatives)
 		return nil
 	})
@@ -81,9 +126,9 @@ func (j *job) newTranslated(s string) (t translated) {
 	return t
 }
 
-// translateLines translates texts, each by its job, line by line. It calls done with each text when
+// runLines translates texts, each by its job, line by line. It calls done with each text when
 // it is translated, on several goroutines. The first error ends the work.
-func (c *call) translateLines(q *queued, texts []string, jobOf func(int) *job, done func(ctx context.Context, i int, t translated) error) error {
+func (c *call) runLines(q *queued, texts []string, jobOf func(int) *job, done func(ctx context.Context, i int, t translated) error) error {
 	type part struct {
 		text int
 		*translatedLine
@@ -104,9 +149,9 @@ func (c *call) translateLines(q *queued, texts []string, jobOf func(int) *job, d
 			}
 		}
 	}
-	return c.each(q, len(parts), func(k int) int { return jobOf(parts[k].text).work(parts[k].source) }, func(ctx context.Context, k int) error {
+	return c.schedule(q, len(parts), func(k int) int { return jobOf(parts[k].text).workOf(parts[k].source) }, func(ctx context.Context, k int) error {
 		i := parts[k].text
-		err := c.translateLine(ctx, jobOf(i), parts[k].translatedLine)
+		err := c.runLine(ctx, jobOf(i), parts[k].translatedLine)
 		if err == nil && left[i].Add(-1) == 0 {
 			err = done(ctx, i, all[i])
 		}
@@ -114,9 +159,9 @@ func (c *call) translateLines(q *queued, texts []string, jobOf func(int) *job, d
 	})
 }
 
-// each calls do for 0 to n-1, concurrently, as the scheduler lets their work through. It returns
-// the first error, which ends the context of the others.
-func (c *call) each(q *queued, n int, work func(i int) int, do func(ctx context.Context, i int) error) error {
+// schedule calls do for 0 to n-1, concurrently, as the scheduler lets their work through. It
+// returns the first error, which ends the context of the others.
+func (c *call) schedule(q *queued, n int, work func(i int) int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
 	var running sync.WaitGroup
@@ -156,9 +201,9 @@ func (t translated) best() string {
 // hasLetter reports whether a text has anything to translate.
 func hasLetter(s string) bool { return strings.ContainsFunc(s, unicode.IsLetter) }
 
-// translateLine translates a line, or a text with markup, by one step after another. The result is
+// runLine translates a line, or a text with markup, by one step after another. The result is
 // that of the last step.
-func (c *call) translateLine(ctx context.Context, j *job, l *translatedLine) error {
+func (c *call) runLine(ctx context.Context, j *job, l *translatedLine) error {
 	l.last = l.source
 	inMemory := true // of each step
 	for i, d := range j.steps {
@@ -202,15 +247,17 @@ func (c *call) requestOf(j *job, d direction, isLast bool) translate.Request {
 	return r
 }
 
-// glossaryFor returns the glossary of a name for the steps, nil for "".
-func (c *call) glossaryFor(name string, steps []direction, p pair) (*translate.Glossary, error) {
-	switch {
-	case name == "" || len(steps) == 0:
-		return nil, nil
-	case len(steps) > 1:
-		return nil, badRequest(fmt.Sprintf("Invalid request: glossary %q needs a model from %s to %s; texts go through %s here", name, p.source, p.target, c.catalog.common(p)))
+// newJob returns a job between two languages, and with a glossary or "", as clients name them.
+func (c *call) newJob(source, target, glossary string) (j *job, p pair, err error) {
+	j = &job{}
+	if p, j.steps, err = c.stepsOf(source, target); err != nil || glossary == "" || len(j.steps) == 0 {
+		return j, p, err
 	}
-	return c.catalog.glossaries.find(name)
+	if len(j.steps) > 1 {
+		return nil, p, badRequest(fmt.Sprintf("Invalid request: glossary %q needs a model from %s to %s; texts go through %s here", glossary, p.source, p.target, c.catalog.common(p)))
+	}
+	j.glossary, err = c.catalog.glossaries.find(glossary)
+	return j, p, err
 }
 
 // alternatives returns up to n different alternatives of a text. In alternative k each sentence has
