@@ -1,8 +1,7 @@
 package train
 
 import (
-	"math"
-
+	"tfm/mat"
 	"tfm/model"
 )
 
@@ -34,8 +33,8 @@ func (c *tokenCounts) entropy() float64 {
 	sum := 0.0 // Σ n·ln n
 	for _, n := range c.byID {
 		if n > 0 {
-			sum += float64(n) * math.Log(float64(n))
+			sum += float64(float64(n) * mat.Log(float64(n)))
 		}
 	}
-	return math.Log(float64(c.tgt)) - sum/float64(c.tgt)
+	return mat.Log(float64(c.tgt)) - sum/float64(c.tgt)
 }

@@ -39,7 +39,7 @@ func (h *Histogram) add(x float64) {
 	h.Counts[i]++
 	h.Max = max(h.Max, x)
 	h.Sum += x
-	h.SumSquares += x * x
+	h.SumSquares += float64(x * x)
 }
 
 // entropies collects the entropies of all heads.
@@ -81,7 +81,7 @@ func entropy(p []float32) float64 {
 	var sum float64
 	for _, p := range p {
 		if p != 0 {
-			sum -= float64(p) * math.Log(float64(p))
+			sum -= float64(float64(p) * mat.Log(float64(p)))
 		}
 	}
 	return max(0, sum) // rounding can make a weight exceed 1

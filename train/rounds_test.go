@@ -224,7 +224,8 @@ func TestMergesAtOnce(t *testing.T) {
 // An attempt at a merge that ends after later rounds removes none of their files.
 func TestLateMerge(t *testing.T) {
 	o := roundOptions(t, 2, 8)
-	o.LR, o.Optimizer, o.Warmup, o.Keep, o.Average = 5, OptimizerSGD, 32, 1, 1 // grows too high, so that an early round is the best
+	o.Optimizer, o.LR, o.Warmup = OptimizerSGD, 5, 32 // rises too high, so that an early round is best
+	o.Keep, o.Average = 1, 1
 	begun(t, o)
 	merged, later, late := make(chan bool), make(chan bool), make(chan error)
 	for round := 1; round <= 8; round++ {

@@ -45,7 +45,7 @@ type reporter struct {
 	others             []otherLog
 	threads            int
 
-	workers []*runlog.Run // of a training in rounds
+	workers []runlog.Worker // of a training in rounds
 }
 
 type otherLog struct{ name, path string }
@@ -84,8 +84,8 @@ func (r *reporter) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	page := report.Page{Name: r.name(run), Run: run, Generator: "tfm " + release.Current().String()}
-	for i, worker := range r.workers {
-		page.Others = append(page.Others, report.Other{Name: fmt.Sprintf("worker %d", i), Run: worker})
+	for _, w := range r.workers {
+		page.Others = append(page.Others, report.Other{Name: fmt.Sprintf("worker %d", w.Index), Run: w.Run})
 	}
 	for _, o := range r.others {
 		other, err := runlog.ReadFile(o.path)

@@ -3,59 +3,115 @@ package runlog
 import (
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 )
 
-// ReadRounds reads the logs in the folder of a training in rounds: those of the workers, and one of
-// all, whose steps are the means over the workers and whose validations are those of the merges.
-func ReadRounds(dir string) (all *Run, workers []*Run, err error) {
-	if all, err = readAll(dir, filepath.Join(dir, FileName), filepath.Join(dir, "round-*", FileName)); err != nil {
+// Worker is the log of a worker of a training in rounds.
+type Worker struct {
+	Index int // from 0
+	Run   *Run
+}
+
+// ReadRounds reads the logs in the folder of a training in rounds: those of the workers that have
+// some, and one of all, whose steps are the means over the workers and whose validations are those
+// of the merges.
+func ReadRounds(dir string) (all *Run, workers []Worker, err error) {
+	own, err := glob(dir, FileName, "round-*/"+FileName)
+	if err != nil {
 		return nil, nil, err
 	}
-	for {
-		run, err := readAll(dir, filepath.Join(dir, "round-*", fmt.Sprintf("worker-%d.jsonl", len(workers))))
+	parts, err := glob(dir, "round-*/worker-*.jsonl")
+	if err != nil {
+		return nil, nil, err
+	}
+	if own == nil && parts == nil {
+		return nil, nil, fmt.Errorf("%s: found no logs of rounds", dir)
+	}
+	all = &Run{maxSteps: maxSteps}
+	if own != nil {
+		if all, err = readFiles(dir, own); err != nil {
+			return nil, nil, err
+		}
+	}
+	logs := map[int][]string{} // of each worker, by round
+	for _, path := range parts {
+		var index int
+		fmt.Sscanf(filepath.Base(path), "worker-%d.jsonl", &index)
+		logs[index] = append(logs[index], path)
+	}
+	for _, index := range slices.Sorted(maps.Keys(logs)) {
+		run, err := readFiles(dir, logs[index])
 		if err != nil {
 			return nil, nil, err
 		}
-		if run == nil {
-			break
-		}
-		workers = append(workers, run)
+		workers = append(workers, Worker{index, run})
 	}
 	all.addMeans(workers)
 	return all, workers, nil
 }
 
-// readAll reads the log that files of patterns hold one after another, nil without files.
-func readAll(name string, patterns ...string) (*Run, error) {
-	var parts []io.Reader
+// glob returns the files in a folder that match the patterns, sorted for each.
+func glob(dir string, patterns ...string) (paths []string, err error) {
 	for _, pattern := range patterns {
-		paths, err := filepath.Glob(pattern)
+		found, err := fs.Glob(os.DirFS(dir), pattern)
 		if err != nil {
 			return nil, err
 		}
-		for _, path := range paths { // sorted
-			f, err := os.Open(path)
-			if err != nil {
-				return nil, err
-			}
-			defer f.Close()
-			parts = append(parts, f)
+		for _, name := range found {
+			paths = append(paths, filepath.Join(dir, name))
 		}
 	}
-	if parts == nil {
-		return nil, nil
+	return paths, nil
+}
+
+// readFiles reads the log that files hold one after another.
+func readFiles(name string, paths []string) (*Run, error) {
+	files := &fileReader{paths: paths}
+	defer files.close()
+	return Read(files, name)
+}
+
+// fileReader reads files one after another. One is open at a time.
+type fileReader struct {
+	paths []string // not yet opened
+	file  *os.File
+}
+
+// Read implements io.Reader.
+func (r *fileReader) Read(p []byte) (n int, err error) {
+	for {
+		if r.file == nil {
+			if len(r.paths) == 0 {
+				return 0, io.EOF
+			}
+			if r.file, err = os.Open(r.paths[0]); err != nil {
+				return 0, err
+			}
+			r.paths = r.paths[1:]
+		}
+		if n, err = r.file.Read(p); err != io.EOF {
+			return n, err
+		}
+		r.close()
 	}
-	return Read(io.MultiReader(parts...), name)
+}
+
+func (r *fileReader) close() {
+	if r.file != nil {
+		r.file.Close()
+		r.file = nil
+	}
 }
 
 // addMeans adds the steps that workers have, as means, with the time of the rounds so far.
-func (r *Run) addMeans(workers []*Run) {
+func (r *Run) addMeans(workers []Worker) {
 	steps := map[int][]Step{}
 	for _, w := range workers {
-		for _, s := range w.Steps {
+		for _, s := range w.Run.Steps {
 			steps[s.Step] = append(steps[s.Step], s)
 		}
 	}

@@ -4,13 +4,42 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
+// writeLogs returns a folder with logs of the given lines.
+func writeLogs(t *testing.T, logs map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range logs {
+		path := filepath.Join(dir, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must(t, os.WriteFile(path, []byte(text+"\n"), 0o666))
+	}
+	return dir
+}
+
+// A folder without logs is an error, and a worker without one hides no other.
+func TestReadRoundsWithMissingLogs(t *testing.T) {
+	dir := writeLogs(t, map[string]string{"round-0001/outer.safetensors": ""})
+	if _, _, err := ReadRounds(dir); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("no logs: error %v, want one that names the folder", err)
+	}
+	dir = writeLogs(t, map[string]string{
+		"round-0001/worker-1.jsonl":  `{"event":"step","step":1,"loss":4}`,
+		"round-0001/worker-10.jsonl": `{"event":"step","step":1,"loss":6}`,
+	})
+	all, workers, err := ReadRounds(dir)
+	must(t, err)
+	if len(workers) != 2 || workers[0].Index != 1 || workers[1].Index != 10 || len(all.Steps) != 1 || all.Steps[0].Loss != 5 {
+		t.Errorf("found %+v and %+v, want the workers 1 and 10 with a mean loss of 5", all, workers)
+	}
+}
+
 // The log of all workers has their means, and the time of all rounds.
 func TestReadRounds(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
+	dir := writeLogs(t, map[string]string{
 		FileName: `{"event":"start","step":0,"train_pairs":7}`,
 		"round-0001/worker-0.jsonl": `{"event":"step","step":1,"loss":4,"elapsed":1,"src_per_sec":10}
 {"event":"step","step":2,"loss":3,"elapsed":2,"src_per_sec":10}`,
@@ -19,20 +48,12 @@ func TestReadRounds(t *testing.T) {
 		"round-0002/log.jsonl":      `{"event":"valid","step":2,"nll":3.5}`,
 		"round-0002/worker-1.jsonl": `{"event":"step","step":3,"loss":2,"elapsed":1,"src_per_sec":30}`,
 		"round-0003/log.jsonl":      `{"event":"valid","step":3,"nll":1.5}`,
-	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	all, workers, err := ReadRounds(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(workers) != 2 || len(workers[0].Steps) != 2 || len(workers[1].Steps) != 3 {
+	if len(workers) != 2 || len(workers[0].Run.Steps) != 2 || len(workers[1].Run.Steps) != 3 {
 		t.Fatalf("found %d workers: %+v", len(workers), workers)
 	}
 	if len(all.Starts) != 1 || len(all.Validations) != 2 || all.LastStep() != 3 {
