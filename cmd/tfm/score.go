@@ -20,7 +20,7 @@ func scoreCommand(f *cli.Flags) cli.Action {
 	var c scorer
 	f.StringsVar(&c.files, "i", "`files` of translations").Alias("input").More(func(next string) bool { return !strings.HasPrefix(next, "-") })
 	c.Options = scoring.Flags(f)
-	c.PairedFlags(f)
+	c.PairedFlag(f)
 	f.Group("Output")
 	f.BoolVar(&c.sentence, "sentence", false, "print the scores of each line").Alias("sl", "sentence-level")
 	return c.run

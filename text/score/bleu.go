@@ -3,7 +3,6 @@ package score
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -21,7 +20,6 @@ import (
 type BLEU struct {
 	Tokenizer   Tokenizer // Auto is Tok13a; see Tokenizer.For
 	Lowercase   bool
-	Order       int // longest n-grams; 0 is 4
 	Smoothing   Smoothing
 	SmoothValue float64 // numerator of Floor (0 is 0.1), k of AddK (0 is 1)
 
@@ -67,7 +65,8 @@ func (s *Smoothing) UnmarshalText(name []byte) error {
 	return nil
 }
 
-func (b BLEU) order() int { return cmp.Or(b.Order, 4) }
+// bleuOrder is the length of the longest n-grams.
+const bleuOrder = 4
 
 func (b BLEU) smoothValue() float64 {
 	if b.Smoothing == Floor {
@@ -84,12 +83,11 @@ const (
 	bleuCorrect // of order 1
 )
 
-func (b BLEU) columns() int { return bleuCorrect + 2*b.order() }
+func (b BLEU) columns() int { return bleuCorrect + 2*bleuOrder }
 
 // correctTotal returns the n-grams of each order in statistics.
-func correctTotal[F float](s []F) (correct, total []F) {
-	counts := s[bleuCorrect:]
-	return counts[:len(counts)/2], counts[len(counts)/2:]
+func correctTotal(s []float64) (correct, total []float64) {
+	return s[bleuCorrect:][:bleuOrder], s[bleuCorrect+bleuOrder:]
 }
 
 func (b BLEU) count(c *counter, row []float64, hypothesis string, references []string) {
@@ -103,7 +101,7 @@ func (b BLEU) count(c *counter, row []float64, hypothesis string, references []s
 	})
 	row[bleuHypLen], row[bleuRefLen] = float64(len(hyp)), float64(len(closest))
 	correct, total := correctTotal(row)
-	for i, n := range c.matcher.match(len(correct), hyp, refs...) {
+	for i, n := range c.matcher.match(bleuOrder, hyp, refs...) {
 		correct[i], total[i] = float64(n), float64(ngrams(len(hyp), i+1))
 	}
 }
@@ -117,8 +115,8 @@ func (b BLEU) tokens(s string) []string {
 
 func abs(x int) int { return max(x, -x) }
 
-func brevityPenalty[F float](sums []F) float64 {
-	hyp, ref := float64(sums[bleuHypLen]), float64(sums[bleuRefLen])
+func brevityPenalty(sums []float64) float64 {
+	hyp, ref := sums[bleuHypLen], sums[bleuRefLen]
 	switch {
 	case hyp >= ref:
 		return 1
@@ -130,19 +128,18 @@ func brevityPenalty[F float](sums []F) float64 {
 
 // precisions returns the precision of each order, smoothed, and the number of orders that count.
 // Without any match it returns zeros, because smoothing needs one.
-func precisions[F float](b BLEU, sums []F, smoothValue float64) (p []F, orders int) {
+func (b BLEU) precisions(sums []float64) (p [bleuOrder]float64, orders int) {
 	correct, total := correctTotal(sums)
-	p = make([]F, len(correct))
 	if slices.Max(correct) == 0 {
 		return p, len(p)
 	}
-	divisor := F(1)
+	divisor := 1.0
 	orders = len(p)
 	for n := range p {
 		correct, total := correct[n], total[n]
 		if b.Smoothing == AddK && n > 0 {
-			correct += F(smoothValue)
-			total += F(smoothValue)
+			correct += b.smoothValue()
+			total += b.smoothValue()
 		}
 		if total == 0 {
 			break
@@ -157,35 +154,19 @@ func precisions[F float](b BLEU, sums []F, smoothValue float64) (p []F, orders i
 			divisor *= 2
 			p[n] = 100 / (divisor * total)
 		case b.Smoothing == Floor:
-			p[n] = F(100*smoothValue) / total
+			p[n] = 100 * b.smoothValue() / total
 		}
 	}
 	return p, orders
 }
 
-// bleuOf returns the score of a corpus from the sums of its statistics.
-func bleuOf[F float](b BLEU, sums []F, smoothValue float64) float64 {
-	p, orders := precisions(b, sums, smoothValue)
+func (b BLEU) score(sums []float64) float64 {
+	p, orders := b.precisions(sums)
 	sum := 0.0
 	for _, p := range p[:orders] {
-		sum += exact.Log(float64(p)) // -Inf for 0, so that the score is 0
+		sum += exact.Log(p) // -Inf for 0, so that the score is 0
 	}
 	return brevityPenalty(sums) * exact.Exp(sum/float64(orders))
-}
-
-func (b BLEU) score(sums []float64) float64 { return bleuOf(b, sums, b.smoothValue()) }
-
-func (b BLEU) scoreResample(sums []float32) (float64, bool) {
-	return bleuOf(b, sums, b.smoothValue()), false
-}
-
-// scoreTrial truncates the k of add-k, because sacreBLEU adds it to integers of numpy there.
-func (b BLEU) scoreTrial(sums []float64) float64 {
-	k := b.smoothValue()
-	if b.Smoothing == AddK {
-		k = math.Trunc(k)
-	}
-	return bleuOf(b, sums, k)
 }
 
 func (b BLEU) name() string { return "BLEU" }
@@ -196,11 +177,19 @@ func (b BLEU) settings() string {
 		smooth += fmt.Sprintf("[%.2f]", b.smoothValue())
 	}
 	return fmt.Sprintf("case:%s|eff:%s|tok:%v|smooth:%s",
-		word(b.Lowercase, "lc", "mixed"), yesNo(b.EffectiveOrder), cmp.Or(b.Tokenizer, Tok13a), smooth)
+		word(b.Lowercase, "lc", "mixed"), word(b.EffectiveOrder, "yes", "no"), cmp.Or(b.Tokenizer, Tok13a), smooth)
+}
+
+// word returns a word for a setting that is on or off.
+func word(on bool, yes, no string) string {
+	if on {
+		return yes
+	}
+	return no
 }
 
 func (b BLEU) details(sums []float64) string {
-	orders, _ := precisions(b, sums, b.smoothValue())
+	orders, _ := b.precisions(sums)
 	percent := make([]string, len(orders))
 	for n, p := range orders {
 		percent[n] = fmt.Sprintf("%.1f", p)

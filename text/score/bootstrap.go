@@ -3,90 +3,123 @@ package score
 import (
 	"fmt"
 	"math"
-	"sync/atomic"
+	"math/rand/v2"
+	"slices"
+
+	"tfm/text/internal/parallel"
 )
 
-// Confidence returns the score of a system with the 95 % confidence interval of a bootstrap (Koehn
-// 2004, "Statistical Significance Tests for Machine Translation Evaluation"), as sacreBLEU's
-// --confidence does: that of the scores of resamples.
-func (c Significance) Confidence(system *Statistics) Result {
-	all := []*Statistics{system}
-	c.check(all, c.Resamples)
-	r := system.result(c.bootstrapFields())
-	sorted := bootstrap(newPCG64(c.Seed), c.Resamples, all)[0].sorted()
-	r.Mean, r.Interval = sorted.exactMean(), sorted.interval()
-	return r
+// DefaultResamples is sacreBLEU's number of resamples.
+const DefaultResamples = 1000
+
+// bootstrapSeed seeds the random numbers of every bootstrap, so that equal texts have equal
+// results.
+const bootstrapSeed = 1
+
+// Result is the score of a system and its significance.
+type Result struct {
+	Score float64
+
+	// Mean and Interval are of the bootstrap: the mean of the scores of the resamples, and half
+	// the width of the interval that holds 95 % of them. Both are NaN without a bootstrap.
+	Mean, Interval float64
+
+	// P is the p-value of the difference to the baseline; NaN for the baseline.
+	P float64
+
+	Signature string // settings in sacreBLEU's notation
 }
 
-// PairedBootstrap compares systems with a baseline as sacreBLEU's --paired-bs does. The first
-// result is the baseline's. All systems have the same resamples. The p-value is the share of
-// resamples whose difference, less the mean of the differences, exceeds the real one.
-func (c Significance) PairedBootstrap(baseline *Statistics, systems ...*Statistics) []Result {
+// Bootstrap returns the score of a baseline with its 95 % confidence interval, then those of the
+// systems, with p-values of their differences to the baseline (Koehn 2004, "Statistical
+// Significance Tests for Machine Translation Evaluation"). All have the same resamples: segments
+// drawn with replacement. It computes what sacreBLEU's --confidence and --paired-bs do, with random
+// numbers of its own. The p-value is the share of resamples whose difference, less the mean of the
+// differences, exceeds the real one.
+func Bootstrap(resamples int, baseline *Statistics, systems ...*Statistics) []Result {
 	all := append([]*Statistics{baseline}, systems...)
-	c.check(all, c.Resamples)
+	check(all, resamples)
 	results := make([]Result, len(all))
-	resampled := bootstrap(newPCG64(c.Seed), c.Resamples, all)
+	scores := resample(resamples, all)
 	for i, s := range all {
-		r := s.result(c.bootstrapFields())
-		sorted := resampled[i].sorted()
-		r.Mean, r.Interval = sorted.mean(), sorted.interval()
+		r := s.result(fmt.Sprintf("bs:%d|", resamples))
 		if i > 0 {
-			d := differences(resampled[i], resampled[0])
-			mean := d.mean()
-			for k, x := range d.values {
-				d.values[k] = d.round(x - mean)
-			}
-			r.P = d.pValue(math.Abs(results[0].Score - r.Score))
+			r.P = pValue(scores[0], scores[i], math.Abs(r.Score-results[0].Score))
 		}
+		results[i] = r
+	}
+	for i, r := range results {
+		slices.Sort(scores[i])
+		outside := resamples / 40 // on each side
+		r.Mean, r.Interval = mean(scores[i]), (scores[i][resamples-1-outside]-scores[i][outside])/2
 		results[i] = r
 	}
 	return results
 }
 
-// bootstrapFields returns the fields of a bootstrap in a signature.
-func (c Significance) bootstrapFields() string {
-	return fmt.Sprintf("bs:%d|seed:%d|", c.Resamples, c.Seed)
+// check panics unless there are resamples, and the systems have statistics of the same metric and
+// segments.
+func check(systems []*Statistics, resamples int) {
+	first := systems[0]
+	if resamples < 1 || first.segments == 0 {
+		panic(fmt.Sprintf("score: %d resamples of %d segments, expected at least 1 of 1", resamples, first.segments))
+	}
+	for _, s := range systems[1:] {
+		if s.segments != first.segments || s.Name() != first.Name() || s.signature("") != first.signature("") {
+			panic(fmt.Sprintf("score: %d segments of %s %s and %d of %s %s, expected equal ones",
+				first.segments, first.Name(), first.signature(""), s.segments, s.Name(), s.signature("")))
+		}
+	}
 }
 
-// bootstrap returns the scores of the systems for resamples of the segments. sacreBLEU adds the
-// statistics in float32, in the order of the random numbers.
-func bootstrap(random *pcg64, resamples int, systems []*Statistics) []scores {
-	segments, columns := systems[0].segments, systems[0].metric.columns()
-	rows, result := make([][]float32, len(systems)), make([]scores, len(systems))
-	double := make([]atomic.Bool, len(systems)) // has a score that is not a float32
-	for i, s := range systems {
-		rows[i] = make([]float32, len(s.rows))
-		for k, x := range s.rows {
-			rows[i][k] = float32(x)
-		}
-		result[i].values = make([]float64, resamples)
+// resample returns the scores of each system for the resamples.
+func resample(resamples int, systems []*Statistics) [][]float64 {
+	scores := make([][]float64, len(systems))
+	for i := range scores {
+		scores[i] = make([]float64, resamples)
 	}
-	choose := func(chosen []uint32) { random.choose(chosen, uint32(segments)) }
-	inBatches(resamples, segments, choose, func(k int, chosen []uint32) {
-		sums := make([]float32, columns)
-		for i, s := range systems {
-			addRows(sums, rows[i], chosen)
-			score, single := s.metric.scoreResample(sums)
-			result[i].values[k] = score
-			if !single {
-				double[i].Store(true)
+	const grain = 8 // resamples that a goroutine scores at once
+	parallel.For(0, resamples, grain, func(_, lo, hi int) {
+		chosen := make([]int, systems[0].segments)
+		sums := make([]float64, systems[0].metric.columns())
+		for k := lo; k < hi; k++ {
+			random := rand.New(rand.NewPCG(bootstrapSeed, uint64(k)))
+			for i := range chosen {
+				chosen[i] = random.IntN(len(chosen))
+			}
+			for i, s := range systems {
+				clear(sums)
+				for _, c := range chosen {
+					for j, x := range s.row(c) {
+						sums[j] += x
+					}
+				}
+				scores[i][k] = s.metric.score(sums)
 			}
 		}
 	})
-	for i := range result {
-		result[i].single = !double[i].Load()
-	}
-	return result
+	return scores
 }
 
-// addRows sets sums to the sums of the chosen rows.
-func addRows(sums, rows []float32, chosen []uint32) {
-	clear(sums)
-	columns := len(sums)
-	for _, c := range chosen {
-		row := rows[int(c)*columns:][:columns]
-		for k, x := range row {
-			sums[k] += x
+// pValue returns the p-value of the difference of two systems with these scores of resamples.
+func pValue(baseline, system []float64, difference float64) float64 {
+	differences := make([]float64, len(system))
+	for k, x := range system {
+		differences[k] = math.Abs(x - baseline[k])
+	}
+	above, center := 0, mean(differences)
+	for _, d := range differences {
+		if d-center > difference {
+			above++
 		}
 	}
+	return float64(above+1) / float64(len(differences)+1)
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, x := range values {
+		sum += x
+	}
+	return sum / float64(len(values))
 }

@@ -1,22 +1,18 @@
-// Package score scores translations against references with BLEU, chrF and TER, and tests whether
-// systems differ, equal to sacreBLEU digit by digit. It imports text packages.
+// Package score scores translations against references with BLEU, chrF and TER, equal to sacreBLEU
+// digit by digit, and tests whether systems differ. It imports text packages.
 //
-//	bleu.go           BLEU
-//	chrf.go           chrF and chrF++
-//	ter.go            TER
-//	statistics.go     statistics of each segment, from which tests compute many scores
-//	significance.go   results of tests: means, intervals and p-values
-//	bootstrap.go      confidence intervals and comparisons by resampling segments
-//	randomization.go  comparisons by exchanging segments between systems
-//	pcg64.go          numpy's random numbers, for both
-//	ngrams.go         the n-grams that hypothesis and reference have in common
-//	shifts.go         the shifts of TER
-//	editdistance.go   the edit distance of TER
-//	tokenizer.go      sacreBLEU's tokenizers for BLEU
-//	tercom.go         that for TER
-//	separate.go       spaces around and between characters, for both
-//	choose.go         the tokenizer that suits a text
-//	case.go           Python's lower case and white space
+//	bleu.go          BLEU
+//	chrf.go          chrF and chrF++
+//	ter.go           TER
+//	statistics.go    statistics of each segment, from which a bootstrap computes many scores
+//	bootstrap.go     confidence intervals and comparisons by resampling segments
+//	ngrams.go        the n-grams that hypothesis and reference have in common
+//	shifts.go        the shifts of TER
+//	editdistance.go  the edit distance of TER
+//	tokenizer.go     sacreBLEU's tokenizers for BLEU
+//	separate.go      spaces around and between characters, for these
+//	choose.go        the tokenizer that suits a text
+//	case.go          Python's lower case and white space
 //
 // # Terms
 //
@@ -30,7 +26,6 @@
 //   - effective order: leaving out the orders for which a hypothesis is too short
 //   - statistics: the counts of a segment whose sums over a corpus give its score
 //   - resample: segments drawn from a test set with replacement, in the number of the test set
-//   - trial: an exchange of the translations of random segments between two systems
 //   - p-value: the probability of a larger difference of scores between two equally good systems
 //   - signature: sacreBLEU's notation of all settings of a score
 package score

@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"tfm/text/internal/parallel"
@@ -22,17 +23,7 @@ type Metric interface {
 
 	score(sums []float64) float64
 	details(sums []float64) string // what sacreBLEU prints after the score
-
-	// scoreResample returns the score of a bootstrap resample as sacreBLEU computes it, in
-	// float32 as far as it does. It reports whether sacreBLEU's result is a float32.
-	scoreResample(sums []float32) (score float64, single bool)
-
-	// scoreTrial returns the score of an exchange of segments as sacreBLEU computes it.
-	scoreTrial(sums []float64) float64
 }
-
-// float is the type of sums of statistics.
-type float interface{ float32 | float64 }
 
 // counter holds the memory in which a goroutine counts the statistics of one segment after another.
 type counter struct {
@@ -42,7 +33,7 @@ type counter struct {
 }
 
 // Statistics are the statistics of each segment of the output of one system, from which its score
-// and tests of significance are computed. They are immutable.
+// and a bootstrap are computed. They are immutable.
 type Statistics struct {
 	metric     Metric
 	references int // of each segment
@@ -90,8 +81,12 @@ func (s *Statistics) row(i int) []float64 {
 // Name returns the name of the metric, as chrF2++.
 func (s *Statistics) Name() string { return s.metric.name() }
 
-// Result returns the score of all segments, without a test of significance.
+// Result returns the score of all segments, without a bootstrap.
 func (s *Statistics) Result() Result { return s.result("") }
+
+func (s *Statistics) result(bootstrap string) Result {
+	return Result{Score: s.metric.score(s.sums()), Mean: math.NaN(), Interval: math.NaN(), P: math.NaN(), Signature: s.signature(bootstrap)}
+}
 
 // String returns the score as sacreBLEU prints it:
 //
@@ -124,18 +119,8 @@ func (s *Statistics) sums() []float64 {
 	return sums
 }
 
-// signature returns the settings in sacreBLEU's notation, with the fields of a test of
-// significance. The version names this program and the sacreBLEU release whose scores it equals.
-func (s *Statistics) signature(test string) string {
-	return fmt.Sprintf("nrefs:%d|%s%s|version:tfm-%s", s.references, test, s.metric.settings(), sacreBLEUVersion)
+// signature returns the settings in sacreBLEU's notation, with the field of a bootstrap. The
+// version names this program and the sacreBLEU release whose scores it equals.
+func (s *Statistics) signature(bootstrap string) string {
+	return fmt.Sprintf("nrefs:%d|%s%s|version:tfm-%s", s.references, bootstrap, s.metric.settings(), sacreBLEUVersion)
 }
-
-// word returns a word for a setting that is on or off.
-func word(on bool, yes, no string) string {
-	if on {
-		return yes
-	}
-	return no
-}
-
-func yesNo(on bool) string { return word(on, "yes", "no") }

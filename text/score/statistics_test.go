@@ -10,7 +10,7 @@ import (
 	"tfm/internal/texttest"
 )
 
-// Statistics and tests of significance do not depend on the number of goroutines.
+// Statistics and bootstraps do not depend on the number of goroutines.
 func TestCount(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	refs := texttest.Lines(150)
@@ -23,8 +23,7 @@ func TestCount(t *testing.T) {
 		for _, procs := range []int{1, 4} {
 			runtime.GOMAXPROCS(procs)
 			s := Count(metric, hyps, refs, slices.Concat(refs[1:], refs[:1]))
-			test := Significance{Resamples: 50, Trials: 50, Seed: 1}
-			got := fmt.Sprint(s.Result(), s.SegmentScores(), test.Confidence(s), test.PairedRandomization(s, Count(metric, refs, hyps, refs)))
+			got := fmt.Sprint(s.Result(), s.SegmentScores(), Bootstrap(50, s, Count(metric, refs, hyps, refs)))
 			if want == "" {
 				want = got
 			}
@@ -38,14 +37,13 @@ func TestCount(t *testing.T) {
 func TestStatisticsPanics(t *testing.T) {
 	text := []string{"a b c", "d e f"}
 	bleu := Count(BLEU{}, text, text)
-	test := Significance{Resamples: 10, Trials: 10}
 	for want, f := range map[string]func(){
 		"no references":              func() { Count(BLEU{}, text) },
 		"2 hypotheses, 1 references": func() { Count(CHRF{}, text, text, text[:1]) },
-		"0 resamples":                func() { Significance{}.Confidence(bleu) },
-		"of 0 segments":              func() { test.Confidence(Count(TER{}, nil, nil)) },
-		"1 of BLEU":                  func() { test.PairedBootstrap(bleu, Count(BLEU{}, text[:1], text[:1])) },
-		"2 of chrF2":                 func() { test.PairedRandomization(bleu, Count(CHRF{}, text, text)) },
+		"0 resamples":                func() { Bootstrap(0, bleu) },
+		"of 0 segments":              func() { Bootstrap(10, Count(TER{}, nil, nil)) },
+		"1 of BLEU":                  func() { Bootstrap(10, bleu, Count(BLEU{}, text[:1], text[:1])) },
+		"2 of chrF2":                 func() { Bootstrap(10, bleu, Count(CHRF{}, text, text)) },
 		"index out of range":         func() { Count(BLEU{Tokenizer: -1}, text, text) },
 	} {
 		t.Run(want, func(t *testing.T) {

@@ -19,27 +19,6 @@ func TestTERByHand(t *testing.T) {
 	}
 }
 
-func TestTERTokens(t *testing.T) {
-	for _, c := range []struct {
-		ter     TER
-		s, want string
-	}{
-		{TER{}, " It's 3,000.5 &amp; (OK). ", "it's 3,000.5 &amp; (ok)."},
-		{TER{CaseSensitive: true}, "It's OK.", "It's OK."},
-		{TER{Normalized: true}, "It's 3,000.5 &amp; (OK). 7-8 co-op", "it 's 3,000.5 & ( ok ) . 7 - 8 co-op"},
-		{TER{Normalized: true}, "a\n-b\nc", "ab c"},
-		{TER{NoPunctuation: true}, `Yes, "no" (or: maybe?)! a-b; c.`, "yes no or maybe a-b c"},
-		{TER{Normalized: true, AsianSupport: true}, "渡轮7点。「ひらカタ」，㈱", "渡 轮 7 点 。 「 ひらカタ 」 ， ㈱"},
-		{TER{NoPunctuation: true, AsianSupport: true}, "渡轮7点。「ひら」，OK", "渡轮7点ひらok"},
-		{TER{AsianSupport: true}, "渡轮。", "渡轮。"},
-		{TER{Normalized: true}, "  ", ""},
-	} {
-		if got := strings.Join(c.ter.tokens(c.s), " "); got != c.want {
-			t.Errorf("%+v: tokens(%q) = %q, want %q", c.ter, c.s, got, c.want)
-		}
-	}
-}
-
 // Within the beam the distance is that of Levenshtein, and a suffix has the same distance computed
 // alone.
 func TestEditDistance(t *testing.T) {

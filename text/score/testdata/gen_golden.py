@@ -17,12 +17,9 @@ from sets import SETS
 TOKENIZERS = ["13a", "intl", "zh", "char", "none"]
 BLEU_OPTIONS = [dict(tokenize=t) for t in TOKENIZERS] + [dict(tokenize=t, lowercase=True) for t in ("13a", "intl")]
 SMOOTHING_OPTIONS = [dict(smooth_method="floor"), dict(smooth_method="floor", smooth_value=0.5), dict(smooth_method="add-k"),
-                     dict(smooth_method="add-k", smooth_value=2.5), dict(smooth_method="none"), dict(max_ngram_order=2)]
+                     dict(smooth_method="add-k", smooth_value=2.5), dict(smooth_method="none")]
 SMOOTHING_SETS = ["english", "german", "short", "no match"]
-CHRF_OPTIONS = [{}, dict(word_order=2), dict(word_order=1, lowercase=True), dict(char_order=4, beta=1), dict(char_order=1, word_order=3, beta=3),
-                dict(whitespace=True, word_order=2), dict(eps_smoothing=True), dict(eps_smoothing=True, whitespace=True, word_order=2, beta=1)]
-TER_OPTIONS = [{}, dict(normalized=True), dict(no_punct=True), dict(case_sensitive=True), dict(normalized=True, asian_support=True),
-               dict(no_punct=True, asian_support=True), dict(normalized=True, no_punct=True, asian_support=True, case_sensitive=True)]
+CHRF_OPTIONS = [{}, dict(word_order=2)]
 
 
 def compact(x):
@@ -47,8 +44,7 @@ for name, lines in SETS.items():
             bleu.append(case(name, BLEU(**o), BLEU(effective_order=True, **o), o, references, lines))
         for o in CHRF_OPTIONS:
             chrf.append(case(name, CHRF(**o), CHRF(**o), o, references, lines))
-        for o in TER_OPTIONS if name != "shifts" else TER_OPTIONS[:1]:
-            ter.append(case(name, TER(**o), TER(**o), o, references, lines))
+        ter.append(case(name, TER(), TER(), {}, references, lines))
 
 with open(pathlib.Path(__file__).parent / "golden.json", "w", encoding="utf-8") as f:
     f.write('{"sacrebleu": "%s",\n"sets": {\n' % version)

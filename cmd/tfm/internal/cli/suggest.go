@@ -84,7 +84,7 @@ var synonyms = map[string]string{
 	"sampling-topk": "top-k", "sampling-topp": "top-p", "no-repeat-ngram-size": "no-repeat", "print-alignment": "align",
 
 	// sacreBLEU
-	"paired-bs": "paired", "paired-ar": "paired",
+	"paired-ar": "paired",
 }
 
 // editDistance returns the least number of insertions, deletions, replacements and swaps of

@@ -23,14 +23,10 @@ type Options struct {
 
 	bleu   score.BLEU
 	chrf   score.CHRF
-	ter    score.TER
 	useTER bool
 
-	confidence bool
-	paired     string // noTest, bootstrap or randomization
-	resamples  int
-	trials     int
-	seed       uint64
+	confidence, paired bool
+	resamples          int
 
 	width int  // decimals of a printed score
 	Bare  bool // print only the numbers
@@ -40,8 +36,7 @@ type Options struct {
 // The limits of flags.
 const (
 	maxOrder       = 100 // n-gram lengths
-	maxBeta        = 100
-	maxWidth       = 6 // decimals of a score
+	maxWidth       = 6   // decimals of a score
 	maxSmoothValue = 1e6
 	maxResamples   = 1_000_000
 )
@@ -53,16 +48,9 @@ const (
 	metricTER  = "ter"
 )
 
-// The tests of the difference between two systems.
-const (
-	noTest        = "none"
-	bootstrap     = "bootstrap"
-	randomization = "randomization"
-)
-
 // Flags declares the flags of a command's scores.
 func Flags(f *cli.Flags) *Options {
-	o := &Options{trials: score.DefaultTrials, paired: noTest, given: f.Given}
+	o := &Options{given: f.Given}
 	f.StringsVar(&o.References, "ref", "`file` with a reference translation of each line; repeat it for more references")
 	f.Group("Scores")
 	names := []string{metricBLEU, metricCHRF, metricTER}
@@ -90,20 +78,11 @@ func Flags(f *cli.Flags) *Options {
 	}).Alias("sv")
 	f.Group("chrF")
 	f.IntVar(&o.chrf.WordOrder, "chrf-words", 0, "longest word n-grams; 2 is chrF++").Range(0, maxOrder).Alias("chrf-word-order")
-	f.IntVar(&o.chrf.CharOrder, "chrf-chars", 6, "longest character n-grams").Range(1, maxOrder).Alias("chrf-char-order")
-	f.IntVar(&o.chrf.Beta, "chrf-beta", 2, "weight of recall relative to precision").Range(1, maxBeta)
-	f.BoolVar(&o.chrf.Lowercase, "chrf-lowercase", false, "ignore case in chrF")
-	f.BoolVar(&o.chrf.Whitespace, "chrf-whitespace", false, "spaces are characters too")
-	f.BoolVar(&o.chrf.EpsSmoothing, "chrf-eps-smoothing", false, "average the F-scores of all n-gram lengths, as chrF++.py and NLTK do")
 	f.Group("TER")
 	f.BoolVar(&o.useTER, "ter", false, "print the translation edit rate too; lower is better")
-	for _, t := range o.terFlags() {
-		f.BoolVar(t.value, t.name, false, t.usage)
-	}
 	f.Group("Significance")
 	f.BoolVar(&o.confidence, "confidence", false, "print the mean and the 95 % confidence interval of a bootstrap")
 	f.IntVar(&o.resamples, "resamples", score.DefaultResamples, "resamples of a bootstrap").Range(1, maxResamples).Alias("confidence-n", "paired-bs-n")
-	f.Uint64Var(&o.seed, "seed", score.DefaultSeed, "random seed; SACREBLEU_SEED of sacreBLEU")
 	f.Group("Output")
 	f.BoolVar(&o.Bare, "b", false, "print only the numbers, by default of BLEU with one decimal, as sacreBLEU does").Alias("score-only")
 	f.IntVar(&o.width, "width", 2, "decimals of a score; -w too").Range(0, maxWidth).Alias("w")
@@ -111,36 +90,17 @@ func Flags(f *cli.Flags) *Options {
 	return o
 }
 
-// PairedFlags declares the flags of a comparison of systems.
-func (o *Options) PairedFlags(f *cli.Flags) {
+// PairedFlag declares the flag of a comparison of systems.
+func (o *Options) PairedFlag(f *cli.Flags) {
 	f.Group("Significance")
-	f.StringVar(&o.paired, "paired", noTest, "`test` of the difference between the first file and each other:\n"+
-		"  bootstrap      resamples the test set\n"+
-		"  randomization  exchanges translations of the two systems").Choices(bootstrap, randomization)
-	f.IntVar(&o.trials, "trials", score.DefaultTrials, "exchanges of -paired randomization").Range(1, maxResamples).Alias("paired-ar-n")
+	f.BoolVar(&o.paired, "paired", false, "compare each other file with the first, by a bootstrap").Alias("paired-bs")
 }
 
-type terFlag struct {
-	name, usage string
-	value       *bool
-}
-
-// terFlags returns the flags that need -ter.
-func (o *Options) terFlags() []terFlag {
-	return []terFlag{
-		{"ter-normalized", "split off punctuation", &o.ter.Normalized},
-		{"ter-no-punct", "ignore punctuation", &o.ter.NoPunctuation},
-		{"ter-asian-support", "with -ter-normalized, split Chinese characters; with -ter-no-punct, ignore Chinese and Japanese punctuation", &o.ter.AsianSupport},
-		{"ter-case-sensitive", "distinguish case in TER", &o.ter.CaseSensitive},
-	}
-}
+// Compares reports whether the flags ask for a comparison, which needs several systems.
+func (o *Options) Compares() bool { return o.paired }
 
 // Check reports the first invalid setting.
 func (o *Options) Check() error {
-	var needTER error
-	for _, t := range o.terFlags() {
-		needTER = cmp.Or(needTER, cli.UsageIf(*t.value && !o.uses(metricTER), "-%s needs -ter or -m ter", t.name))
-	}
 	bleu := o.bleu
 	if o.Bare { // the defaults are sacreBLEU's
 		if _, ok := o.given()["width"]; !ok {
@@ -153,10 +113,8 @@ func (o *Options) Check() error {
 	return cmp.Or(
 		cli.UsageIf(len(o.References) == 0, "-ref is missing"),
 		cli.UsageIf(slices.Contains(o.References, ""), "-ref is \"\", expected a file"),
-		needTER,
 		cli.UsageIf(o.Bare && o.json, "either -b or -json"),
-		cli.UsageIf(o.trials != score.DefaultTrials && o.paired != randomization, "-trials needs -paired randomization"),
-		cli.UsageIf(o.resamples != score.DefaultResamples && !o.confidence && o.paired != bootstrap, "-resamples needs -confidence or -paired bootstrap"),
+		cli.UsageIf(o.resamples != score.DefaultResamples && !o.Tests(), "-resamples needs -confidence or -paired"),
 		cli.UsageIf(bleu.SmoothValue > 0 && bleu.Smoothing != score.Floor && bleu.Smoothing != score.AddK, "-smooth-value needs -smooth floor or add-k"),
 	)
 }

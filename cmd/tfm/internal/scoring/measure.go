@@ -2,8 +2,6 @@ package scoring
 
 import (
 	"slices"
-	"strings"
-	"unicode"
 
 	"tfm/text/score"
 )
@@ -40,18 +38,17 @@ func (o *Options) chosen(sentence bool) (metrics []score.Metric) {
 		metrics = append(metrics, o.chrf)
 	}
 	if o.uses(metricTER) {
-		metrics = append(metrics, o.ter)
+		metrics = append(metrics, score.TER{})
 	}
 	return metrics
 }
 
 // measure computes the scores of the systems and the tests of the flags.
 func (o *Options) measure(systems []System, references [][]string) (all []measured) {
-	references = o.trim(references)
 	for _, metric := range o.chosen(false) {
 		var statistics []*score.Statistics
 		for _, s := range systems {
-			statistics = append(statistics, score.Count(metric, o.trim([][]string{s.Hypotheses})[0], references...))
+			statistics = append(statistics, score.Count(metric, s.Hypotheses, references...))
 		}
 		all = append(all, measured{statistics[0].Name(), statistics[0].Details(), o.test(statistics)})
 	}
@@ -60,39 +57,15 @@ func (o *Options) measure(systems []System, references [][]string) (all []measur
 
 // test returns the scores of the systems, with the test of the flags.
 func (o *Options) test(systems []*score.Statistics) (results []score.Result) {
-	test := score.Significance{Resamples: o.resamples, Trials: o.trials, Seed: o.seed}
-	switch o.paired {
-	case bootstrap:
-		return test.PairedBootstrap(systems[0], systems[1:]...)
-	case randomization:
-		if !o.confidence {
-			test.Resamples = 0
-		}
-		return test.PairedRandomization(systems[0], systems[1:]...)
+	if o.paired {
+		return score.Bootstrap(o.resamples, systems[0], systems[1:]...)
 	}
 	for _, s := range systems {
 		if o.confidence {
-			results = append(results, test.Confidence(s))
+			results = append(results, score.Bootstrap(o.resamples, s)...)
 		} else {
 			results = append(results, s.Result())
 		}
 	}
 	return results
-}
-
-// trim removes white space at the ends of lines, as sacreBLEU's command does, if it would change a
-// score.
-func (o *Options) trim(files [][]string) [][]string {
-	if !o.chrf.Whitespace {
-		return files
-	}
-	trimmed := make([][]string, len(files))
-	for i, lines := range files {
-		for _, l := range lines {
-			trimmed[i] = append(trimmed[i], strings.TrimRightFunc(l, func(r rune) bool {
-				return unicode.IsSpace(r) || 0x1C <= r && r <= 0x1F // Python's white space
-			}))
-		}
-	}
-	return trimmed
 }

@@ -14,7 +14,6 @@ import (
 func (o *Options) WriteSentences(w io.Writer, hyps []string, references [][]string) error {
 	var names []string
 	var columns [][]float64
-	hyps, references = o.trim([][]string{hyps})[0], o.trim(references)
 	for _, metric := range o.chosen(true) {
 		s := score.Count(metric, hyps, references...)
 		names, columns = append(names, s.Name()), append(columns, s.SegmentScores())

@@ -12,11 +12,8 @@ import (
 	"tfm/text/score"
 )
 
-// Compares reports whether the flags ask for a comparison, which needs several systems.
-func (o *Options) Compares() bool { return o.paired != noTest }
-
 // Tests reports whether the flags ask for a test of significance.
-func (o *Options) Tests() bool { return o.confidence || o.Compares() }
+func (o *Options) Tests() bool { return o.confidence || o.paired }
 
 // WriteTable writes the scores of several systems, a line each, with the tests of the flags, and
 // the signatures; or a JSON array with sacreBLEU's fields. A comparison is with the first system.
@@ -26,7 +23,7 @@ func (o *Options) WriteTable(w io.Writer, systems []System, references [][]strin
 	for i, s := range systems {
 		names[i] = s.Name
 	}
-	if o.Compares() {
+	if o.paired {
 		names[0] = "Baseline: " + names[0]
 	}
 	if o.json {
@@ -49,7 +46,7 @@ func (o *Options) WriteTable(w io.Writer, systems []System, references [][]strin
 		}
 	}
 	text := align(rows)
-	if o.Compares() {
+	if o.paired {
 		text += "\n" + o.explanation()
 	}
 	text += "\n"
@@ -81,11 +78,8 @@ const significant = 0.05
 
 // explanation describes the test under the table.
 func (o *Options) explanation() string {
-	test := fmt.Sprintf("Paired bootstrap resampling, %s", format.Count(o.resamples, "resample"))
-	if o.paired == randomization {
-		test = fmt.Sprintf("Paired approximate randomization, %s", format.Count(o.trials, "trial"))
-	}
-	return test + fmt.Sprintf("; *: p <= %v, the difference from the baseline is unlikely to be chance\n", significant)
+	return fmt.Sprintf("Paired bootstrap resampling, %s; *: p <= %v, the difference from the baseline is unlikely to be chance\n",
+		format.Count(o.resamples, "resample"), significant)
 }
 
 // align returns lines of columns of equal width, two spaces apart.
