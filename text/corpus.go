@@ -12,6 +12,8 @@ import (
 	"os"
 	"strings"
 	"unicode/utf8"
+
+	"tfm/text/charset"
 )
 
 // MaxLine is the maximum length of a line in bytes, without its line ending.
@@ -195,11 +197,10 @@ func (l *lineReader) Close() error {
 }
 
 const (
-	gzipMagic     = "\x1f\x8b"
-	byteOrderMark = "\uFEFF"
+	gzipMagic = "\x1f\x8b"
 
 	// maxLineBytes is the length of the longest line with a byte order mark and its ending.
-	maxLineBytes = len(byteOrderMark) + MaxLine + len("\r\n")
+	maxLineBytes = len(charset.Mark) + MaxLine + len("\r\n")
 )
 
 // stickyEOF reads r up to its first io.EOF. A terminal continues after Ctrl-D, and bufio.Reader
@@ -262,7 +263,7 @@ func (l *lineReader) read(whole bool) (line []byte, length int, err error) {
 	l.offset += int64(length)
 	line = l.buf
 	if l.line == 1 {
-		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+		line = bytes.TrimPrefix(line, []byte(charset.Mark))
 	}
 	if n, ok := bytes.CutSuffix(line, []byte("\n")); ok && length <= maxLineBytes {
 		line = bytes.TrimSuffix(n, []byte("\r"))
@@ -303,39 +304,17 @@ func (l *lineReader) failed(err error) error {
 	return fmt.Errorf("%s:%d: %w", l.name, l.line, err)
 }
 
-// encodingHint guesses the encoding of the current line, which is invalid UTF-8, and returns the
-// end of a message with the command that converts it, "" without a guess.
+// encodingHint returns the end of a message on the current line, which is invalid UTF-8: the
+// command that converts it from the encoding that it seems to have, or "".
 func (l *lineReader) encodingHint(line []byte) string {
-	convert := func(name, code string) string {
-		return fmt.Sprintf(" (%s? convert it: iconv -f %s -t utf-8)", name, code)
-	}
-	switch {
-	case l.line > 1: // begins no file
-	case bytes.HasPrefix(line, []byte("PK\x03\x04")):
+	if l.line == 1 && bytes.HasPrefix(line, []byte("PK\x03\x04")) {
 		return " (a zip archive: unzip it)"
-	case bytes.HasPrefix(line, []byte("\xFF\xFE")), bytes.HasPrefix(line, []byte("\xFE\xFF")):
-		return convert("UTF-16", "utf-16")
 	}
-	// Chinese text in GBK is mostly pairs of bytes from 0xA1; in Latin text such bytes are
-	// single.
-	pairs, single := 0, 0
-	for i := 0; i < len(line); i++ {
-		switch {
-		case line[i] < 0x80:
-		case i+1 < len(line) && line[i] >= 0xA1 && line[i] < 0xFF && line[i+1] >= 0xA1 && line[i+1] < 0xFF:
-			pairs++
-			i++
-		case line[i] >= 0x81 && i+1 < len(line) && line[i+1] >= 0x40: // GBK's other characters
-			single++
-			i++
-		default:
-			single++
-		}
+	name, iconv := charset.Guess(string(line))
+	if name == "" {
+		return ""
 	}
-	if pairs > single {
-		return convert("GBK", "gb18030")
-	}
-	return ""
+	return fmt.Sprintf(" (%s? convert it: iconv -f %s -t utf-8)", name, iconv)
 }
 
 // validPrefix returns the length of the longest prefix of b that is valid UTF-8.

@@ -1,5 +1,5 @@
 // Package text reads lines and sentence pairs, and defines the interface of tokenizers. It imports
-// only the standard library.
+// charset and the standard library.
 //
 //	corpus.go       lines and sentence pairs from two files, one TSV file, or gzip
 //	tmx.go          the pairs of a translation memory

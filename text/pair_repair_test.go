@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"tfm/text/charset"
 )
 
 // repaired returns the pairs of a corpus and its error.
@@ -30,7 +32,7 @@ func TestRepairPairs(t *testing.T) {
 		return path
 	}
 	long := strings.Repeat("ü", MaxLine)
-	src := file("src", byteOrderMark+"a\r\nb\xff\n\n"+long+"\nlast")
+	src := file("src", charset.Mark+"a\r\nb\xff\n\n"+long+"\nlast")
 	tgt := file("tgt", "A\nB\n\xed\xa0\x80\nL\nLast\n")
 	want := []RepairedPair{
 		{Pair: Pair{"a", "A", 1}, Columns: 2}, {Pair: Pair{"b\uFFFD", "B", 2}, Columns: 2, Invalid: true}, {Pair: Pair{"", "\uFFFD", 3}, Columns: 2, Invalid: true},
@@ -76,7 +78,7 @@ func TestRepairPairs(t *testing.T) {
 // lines, one for each line of the files.
 func FuzzRepairPairs(f *testing.F) {
 	f.Add([]byte("a\r\nb\n"), []byte("A\nB"))
-	f.Add([]byte(byteOrderMark+"\xff\n\n\x00"), []byte("\xed\xa0\x80\nä\t"))
+	f.Add([]byte(charset.Mark+"\xff\n\n\x00"), []byte("\xed\xa0\x80\nä\t"))
 	f.Add([]byte("\x1f\x8b\x08"), []byte("a\tb\n"))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, source, target []byte) {

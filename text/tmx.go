@@ -13,10 +13,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"tfm/lang"
+	"tfm/text/charset"
+	"tfm/text/internal/xmltext"
 )
 
 // tmxReader reads the units of a translation memory, a TMX file, as lines of a TSV file: source,
@@ -87,11 +88,11 @@ func openTMX(r *bufio.Reader, f Files) io.Reader {
 	if first, _ := r.Peek(1); len(first) == 0 || !strings.Contains(" \t\r\n<\xEF\xFE\xFF", string(first)) {
 		return nil
 	}
-	var order binary.ByteOrder
+	var order binary.ByteOrder                        // of UTF-16
 	for _, size := range []int{4 << 10, maxTMXHead} { // a comment, such as a licence, can be long
 		head, _ := r.Peek(size)
-		if order = byteOrder(head); order != nil {
-			head, _ = io.ReadAll(&utf16Reader{r: bytes.NewReader(head[:len(head)&^1]), order: order})
+		if order = charset.UTF16(string(head)); order != nil {
+			head = []byte(charset.DecodeUTF16(head, order))
 		}
 		if tmxBegin.Match(head) {
 			break
@@ -102,20 +103,21 @@ func openTMX(r *bufio.Reader, f Files) io.Reader {
 	}
 	in := &limitedElements{r: &characters{r: r}}
 	if order != nil {
-		in.r = &characters{r: bufio.NewReader(&utf16Reader{r: r, order: order})}
+		in.r = &characters{r: bufio.NewReader(charset.NewUTF16Reader(r, order))}
 	}
 	t := &tmxReader{name: InputName(f.Source), in: in, xml: xml.NewDecoder(in), files: f, oneSided: cmp.Or(f.OneSided, new(int))}
 	if *t.oneSided = 0; !f.Likely {
 		t.src, t.tgt = f.SrcLang, f.TgtLang
 	}
-	t.xml.CharsetReader = func(charset string, in io.Reader) (io.Reader, error) {
-		switch charset = strings.ToLower(charset); {
-		case order != nil, charset == "utf8", strings.HasPrefix(charset, "utf-16"):
+	t.xml.CharsetReader = func(name string, in io.Reader) (io.Reader, error) {
+		name = strings.ToLower(name)
+		if order != nil || name == "utf8" || strings.HasPrefix(name, "utf-16") {
 			return in, nil // UTF-16 is already UTF-8, also where a program left the name
-		case charset == "us-ascii", charset == "iso-8859-1", charset == "windows-1252":
-			return latinReader{in.(io.ByteReader)}, nil
 		}
-		return nil, fmt.Errorf("found the encoding %s, expected UTF-8, UTF-16 or Windows-1252: convert it with iconv", charset)
+		if page := charset.Named(name); page != nil {
+			return page.NewReader(in.(io.ByteReader)), nil
+		}
+		return nil, fmt.Errorf("found the encoding %s, expected UTF-8, UTF-16 or a page of Windows: convert it with iconv", name)
 	}
 	return t
 }
@@ -363,7 +365,7 @@ func (c *characters) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		next, _ := c.r.Peek(min(len(p), c.r.Buffered()))
-		end := slices.IndexFunc(next, func(b byte) bool { return b == '&' || illegalInXML(rune(b)) })
+		end := slices.IndexFunc(next, func(b byte) bool { return b == '&' || xmltext.Legal(rune(b)) != rune(b) })
 		switch {
 		case end < 0:
 			end = len(next)
@@ -399,81 +401,10 @@ func legalCharacter(b []byte) (length int, legal string) {
 	switch {
 	case size != len(character): // text, or unknown
 		return 1, "&"
-	case illegalInXML(first), first == utf8.RuneError:
+	case xmltext.Legal(first) == utf8.RuneError:
 		return end, "&#xFFFD;"
 	case reference[1] == '#' || first < utf8.RuneSelf: // known to XML
 		return 1, "&"
 	}
 	return end, fmt.Sprintf("&#%d;", first)
-}
-
-// illegalInXML reports whether XML has no such character.
-func illegalInXML(r rune) bool {
-	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF
-}
-
-// byteOrder returns that of UTF-16, or nil unless b begins with its mark.
-func byteOrder(b []byte) binary.ByteOrder {
-	switch {
-	case bytes.HasPrefix(b, []byte("\xFF\xFE")):
-		return binary.LittleEndian
-	case bytes.HasPrefix(b, []byte("\xFE\xFF")):
-		return binary.BigEndian
-	}
-	return nil
-}
-
-// utf16Reader reads UTF-16 as UTF-8, without a byte order mark. Half of a surrogate pair becomes
-// U+FFFD.
-type utf16Reader struct {
-	r     io.Reader
-	order binary.ByteOrder
-	units []uint16 // half of a pair that was read
-	out   []byte   // that is not read yet
-	begun bool
-}
-
-func (u *utf16Reader) Read(p []byte) (int, error) {
-	for len(u.out) == 0 {
-		var raw [1 << 12]byte
-		n, err := io.ReadFull(u.r, raw[:])
-		if n%2 != 0 {
-			return 0, errors.New("found an odd number of bytes in UTF-16")
-		}
-		if n == 0 {
-			return 0, err
-		}
-		for i := 0; i < n; i += 2 {
-			u.units = append(u.units, u.order.Uint16(raw[i:]))
-		}
-		var half []uint16
-		if last := u.units[len(u.units)-1]; utf16.IsSurrogate(rune(last)) && last < 0xDC00 && n == len(raw) {
-			half, u.units = []uint16{last}, u.units[:len(u.units)-1]
-		}
-		u.out = []byte(string(utf16.Decode(u.units)))
-		if !u.begun {
-			u.begun, u.out = true, bytes.TrimPrefix(u.out, []byte(byteOrderMark))
-		}
-		u.units = append(u.units[:0], half...)
-	}
-	n := copy(p, u.out)
-	u.out = u.out[n:]
-	return n, nil
-}
-
-// latinReader reads Windows-1252, which has the characters of ISO-8859-1, as UTF-8.
-type latinReader struct{ r io.ByteReader }
-
-func (l latinReader) Read(p []byte) (int, error) {
-	if len(p) < utf8.UTFMax {
-		return 0, io.ErrShortBuffer
-	}
-	c, err := l.r.ReadByte()
-	if err != nil {
-		return 0, err
-	}
-	if 0x80 <= c && c < 0xA0 {
-		return copy(p, html.UnescapeString(fmt.Sprintf("&#%d;", c))), nil // as Windows-1252
-	}
-	return utf8.EncodeRune(p, rune(c)), nil
 }

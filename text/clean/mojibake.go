@@ -1,9 +1,10 @@
 package clean
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"tfm/text/charset"
 )
 
 // isMojibake reports whether s has UTF-8 that was read as Latin-1 or Windows-1252 and encoded
@@ -63,15 +64,11 @@ func decodeTwice(s string) (rune, int) {
 }
 
 // windows1252 returns the byte of a character above ASCII in Windows-1252, or in Latin-1, which has
-// control characters where Windows-1252 has none.
+// control characters where Windows-1252 has others.
 func windows1252(r rune) (byte, bool) {
-	if 0x80 <= r && r <= 0xFF {
-		return byte(r), true
+	const last = '™' // of Windows-1252
+	if r > last || 0x80 <= r && r <= 0xFF {
+		return byte(r), r <= 0xFF
 	}
-	i := slices.Index(punctuation1252[:], r)
-	return byte(0x80 + i), i >= 0
+	return charset.Windows1252.Encode(r)
 }
-
-// punctuation1252 are the characters of the bytes 0x80 to 0x9F of Windows-1252; 0: none.
-var punctuation1252 = [32]rune{'€', 0, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0, 'Ž', 0,
-	0, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0, 'ž', 'Ÿ'}

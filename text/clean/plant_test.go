@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"tfm/text"
+	"tfm/text/charset"
 )
 
 // planted is a line of a corpus and its fault.
@@ -89,11 +90,11 @@ func plant(pairs []text.Pair, share float64, r *rand.Rand) []planted {
 		}
 		var b strings.Builder
 		for _, c := range []byte(*s) {
-			x := rune(c)
-			if 0x80 <= c && c < 0xA0 && punctuation1252[c-0x80] != 0 && r.IntN(2) == 0 {
-				x = punctuation1252[c-0x80]
+			x := string(rune(c))
+			if decoded, ok := charset.Windows1252.Decode(string([]byte{c})); 0x80 <= c && c < 0xA0 && ok && r.IntN(2) == 0 {
+				x = decoded
 			}
-			b.WriteRune(x)
+			b.WriteString(x)
 		}
 		*s = b.String()
 	})

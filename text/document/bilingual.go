@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"tfm/text/internal/xmltext"
 	"tfm/text/markup"
 )
 
@@ -74,22 +75,12 @@ func xliffBegin(d *document) string {
 		from = d.From
 	}
 	if d.To != "" {
-		target = fmt.Sprintf(" target-language=%q", escapeXML(d.To))
+		target = fmt.Sprintf(" target-language=%q", xmltext.Escape(d.To))
 	}
-	original := strings.ReplaceAll(escapeXML(withoutControls(d.name)), `"`, "&quot;")
+	original := xmltext.EscapeAttr(d.name)
 	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
 		`<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="` + original +
-		fmt.Sprintf("\" source-language=%q%s datatype=\"plaintext\"><body>\n", escapeXML(from), target)
-}
-
-// withoutControls returns s without the control characters that XML does not have.
-func withoutControls(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\uFFFE' || r == '\uFFFF' {
-			return -1
-		}
-		return r
-	}, s)
+		fmt.Sprintf("\" source-language=%q%s datatype=\"plaintext\"><body>\n", xmltext.Escape(from), target)
 }
 
 // unit returns the trans-unit of a pair.
@@ -106,12 +97,12 @@ func xliffInline(t markup.Text) string {
 		case s.Start == s.End:
 			es[s.ID] = element{open: fmt.Sprintf(`<x id="%d"/>`, s.ID)}
 		case s.Keep:
-			es[s.ID] = element{open: `<mrk mtype="protected">` + escapeXML(withoutControls(t.Plain[s.Start:s.End])) + "</mrk>"}
+			es[s.ID] = element{open: `<mrk mtype="protected">` + xmltext.Escape(t.Plain[s.Start:s.End]) + "</mrk>"}
 		default:
 			es[s.ID] = element{open: fmt.Sprintf(`<g id="%d">`, s.ID), close: "</g>"}
 		}
 	}
 	return render(t, func(id int) element { return es[id] }, func(start, end, _ int) string {
-		return escapeXML(withoutControls(t.Plain[start:end]))
+		return xmltext.Escape(t.Plain[start:end])
 	})
 }

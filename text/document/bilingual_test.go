@@ -12,7 +12,7 @@ func TestBilingual(t *testing.T) {
 		t.Errorf("error %v, got %q, want %q", err, got, want)
 	}
 	got, _, err = translateString("a.json", src, Options{Bilingual: "xliff", To: "de"}, shout)
-	if err != nil || !strings.Contains(got, `<target state="translated">ONE <g id="0">WORD</g> &amp; <x id="1"/>  MORE</target>`) {
+	if err != nil || !strings.Contains(got, `<target state="translated">ONE <g id="0">WORD</g> &amp; <x id="1"/> � MORE</target>`) {
 		t.Errorf("error %v, got %s", err, got)
 	}
 	checkBilingual(t, "a.xlf", got, Options{To: "de"}, got)

@@ -1,13 +1,12 @@
 // Package document translates the text of files that other programs wrote, and copies all other
-// bytes. It imports packages text, markup, script and split, and the standard library.
+// bytes. It imports packages text, charset, markup, script and split, and the standard library.
 //
 //	document.go  Translate
 //	formats.go   the table of formats, and how a file is recognized
 //	editor.go    a text file as it is copied with translations in the place of texts
 //	group.go     groups of texts, in the form in which they are translated
 //	elements.go  inline elements: from bytes to spans and back
-//	encoding.go  text files in UTF-8, UTF-16 and others
-//	codepage.go  the encodings of Windows by language
+//	encoding.go  a document as an editor of its text in UTF-8
 //	xml.go       XML as tokens with their bytes
 //	tags.go      tags in strings and subtitles
 //	passage.go   plain text as passages: lines, or several wrapped ones as one

@@ -2,11 +2,14 @@ package document
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
 
 	"tfm/text"
+	"tfm/text/charset"
+	"tfm/text/internal/xmltext"
 	"tfm/text/markup"
 )
 
@@ -100,7 +103,7 @@ func fails(t *testing.T, name, src, words string) {
 
 func TestTxt(t *testing.T) {
 	checkDocument(t, "a.txt", "A title\r\n\r\n  One line.  \r\nAnother one.", "A title", "One line.", "Another one.")
-	checkDocument(t, "a.txt", bom+"42\n\n- An item\n\tAnother\n\n", "- An item", "Another")
+	checkDocument(t, "a.txt", charset.Mark+"42\n\n- An item\n\tAnother\n\n", "- An item", "Another")
 	checkDocument(t, "a.txt", "")
 	wrapped := "The first line of a paragraph that was wrapped\nby some program ends before the word that no\nlonger fits on it.\n\nA list:\n- one\n- two\n"
 	_, texts, _ := translateString("a.txt", wrapped, Options{}, nil)
@@ -116,15 +119,11 @@ func TestTxt(t *testing.T) {
 }
 
 func TestUTF16(t *testing.T) {
-	for _, mark := range []string{bomLE, bomBE} {
-		var b strings.Builder
-		w := utf16Writer{&b, byteOrder(mark)}
-		w.Write([]byte(bom + "A word \U0001F600.\r\n"))
-		checkDocument(t, "a.txt", b.String(), "A word \U0001F600.")
-		fails(t, "a.txt", b.String()+"\x00", "odd number of bytes")
-		b.Reset()
-		w.Write([]byte(bom))
-		fails(t, "a.txt", b.String()+"\xd8\xd8", "half a surrogate pair at byte 2")
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		src := string(charset.EncodeUTF16(charset.Mark+"A word \U0001F600.\r\n", order))
+		checkDocument(t, "a.txt", src, "A word \U0001F600.")
+		fails(t, "a.txt", src+"\x00", "invalid UTF-16 at byte 26")
+		fails(t, "a.txt", string(charset.EncodeUTF16(charset.Mark, order))+"\xd8\xd8", "invalid UTF-16 at byte 2")
 	}
 	fails(t, "a.txt", "one\ntwo\xff", "a.txt:2: invalid UTF-8")
 	fails(t, "a.txt", "one\ntwo\x00", "a.txt:2: found a zero byte")
@@ -177,7 +176,7 @@ func TestBuildAndRender(t *testing.T) {
 		{kind: closingTag, bytes: "</b>", key: "b"}, {kind: openingTag, bytes: "<i>", key: "i"}, {kind: closingTag, bytes: "</i>", key: "i"}, {kind: closingTag, bytes: "</s>", key: "s"},
 		{plain: " & c"},
 	}, false)
-	if got, want := m.elements.render(m.Text, escapeXML), "a <b><a><img></a>bold `x&lt;y`</b><u><i></i></s> &amp; c"; got != want {
+	if got, want := m.elements.render(m.Text, xmltext.Escape), "a <b><a><img></a>bold `x&lt;y`</b><u><i></i></s> &amp; c"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got, want := strings.Join(describe([]markup.Text{m.Text}), ""), "a bold x<y & c [bold x<y] [] [x<y]! [] [] []"; got != want {
@@ -211,5 +210,5 @@ func fuzz(f *testing.F, format string, seeds ...string) {
 }
 
 func FuzzTxt(f *testing.F) {
-	fuzz(f, "txt", "One.\r\nTwo.\n\n  Three\n", bomLE+"a\x00", bom+"a")
+	fuzz(f, "txt", "One.\r\nTwo.\n\n  Three\n", "\xff\xfe"+"a\x00", charset.Mark+"a")
 }

@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"tfm/text/charset"
 	"tfm/text/markup"
 )
 
 // editor copies src to w, with ranges replaced by translations.
 type editor struct {
-	name string // in errors
-	src  string // valid UTF-8 without a byte order mark
+	name string        // in errors
+	src  string        // valid UTF-8 without a byte order mark
+	page *charset.Page // of the file if it is not in Unicode
 	Options
 
 	w       io.Writer
@@ -35,30 +37,25 @@ type edit struct {
 // textFile returns the translate function of a format that is one text file in Unicode. translate
 // passes the texts of e.src to e in order.
 func textFile(translate func(e *editor) error) func(*document) error {
-	return textFileIn(noOther, translate)
+	return textFileIn(nil, translate)
 }
 
-// textFileIn is textFile for a format with another encoding too.
-func textFileIn(other encoding, translate func(e *editor) error) func(*document) error {
+// textFileIn is textFile for a format that may be in a page too.
+func textFileIn(pageOf func(language string) *charset.Page, translate func(e *editor) error) func(*document) error {
 	return func(d *document) error {
-		src, w, err := decode(d, other)
+		e, err := d.open(pageOf)
 		if err != nil {
 			return err
 		}
-		return translateText(&editor{name: d.name, src: src, Options: d.Options, w: w, f: d.f}, translate)
-	}
-}
-
-// translateText runs translate and writes the rest of e.src.
-func translateText(e *editor, translate func(e *editor) error) error {
-	if err := translate(e); err != nil {
+		if err := translate(e); err != nil {
+			return err
+		}
+		if err := e.flush(); err != nil {
+			return err
+		}
+		_, err = io.WriteString(e.w, e.src[e.written:])
 		return err
 	}
-	if err := e.flush(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(e.w, e.src[e.written:])
-	return err
 }
 
 // replace makes an edit of e.src[start:end], which follows all ranges before.

@@ -5,87 +5,83 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"tfm/text/charset"
 )
 
-// The byte order marks.
-const (
-	bom   = "\uFEFF"
-	bomLE = "\xff\xfe"
-	bomBE = "\xfe\xff"
-)
-
-// encoding is the encoding of files that are not in Unicode.
-type encoding int
-
-const (
-	noOther    encoding = iota
-	latin1              // ISO 8859-1
-	ofLanguage          // see codePageOf
-)
-
-// decode returns the text of d in UTF-8 without a byte order mark, and a writer that converts UTF-8
-// to the encoding of d. The mark is already written to it. With latin1, text that is invalid
-// UTF-8 is ISO 8859-1. With ofLanguage it is in the code page of the document's language, and the
-// writer writes UTF-8.
-func decode(d *document, other encoding) (string, io.Writer, error) {
+// bytes returns the bytes of the document.
+func (d *document) bytes() ([]byte, error) {
 	raw := make([]byte, d.size)
 	if _, err := d.in.ReadAt(raw, 0); err != nil && err != io.EOF {
-		return "", nil, fmt.Errorf("%s: %w", d.name, err)
+		return nil, fmt.Errorf("%s: %w", d.name, err)
 	}
-	src, w := string(raw), d.w
-	if order := byteOrder(src); order != nil {
-		u16 := utf16Writer{d.w, order}
-		w = u16
-		var err error
-		if src, err = u16.decode(raw); err != nil {
-			return "", nil, fmt.Errorf("%s: %w", d.name, err)
+	return raw, nil
+}
+
+// open returns an editor of the text of d, in UTF-8 without a byte order mark. It writes in the
+// encoding of d, and has written the mark. Text that is invalid UTF-8 is in the page that pageOf,
+// if not nil, returns for the document's language. That of Latin-1 stays so, and that of others
+// is translated to UTF-8.
+func (d *document) open(pageOf func(language string) *charset.Page) (*editor, error) {
+	raw, err := d.bytes()
+	if err != nil {
+		return nil, err
+	}
+	e := &editor{name: d.name, src: string(raw), Options: d.Options, w: d.w, f: d.f}
+	if order := charset.UTF16(e.src); order != nil {
+		if e.src, err = decodeUTF16(raw, order); err != nil {
+			return nil, fmt.Errorf("%s: %w", d.name, err)
+		}
+		e.w = encoder{d.w, func(s string) []byte { return charset.EncodeUTF16(s, order) }}
+	}
+	if i := strings.IndexByte(e.src, 0); i >= 0 {
+		return nil, e.errorf(i, "found a zero byte, expected text")
+	}
+	if i := invalidUTF8(e.src); i >= 0 {
+		if pageOf != nil {
+			e.page = pageOf(d.From)
+		}
+		if e.page == nil {
+			return nil, e.errorf(i, "invalid UTF-8; convert it to UTF-8, for example with iconv")
+		}
+		src, ok := e.page.Decode(e.src)
+		switch {
+		case !ok:
+			return nil, e.errorf(i, "invalid UTF-8, and invalid %s; convert it to UTF-8, for example with iconv", e.page.Name)
+		case e.page == charset.Latin1:
+			e.w = encoder{d.w, encodeLatin1}
+		case d.Warn != nil:
+			d.Warn(fmt.Sprintf("%s: invalid UTF-8, so it was read as %s, because its language is %s; the translation is in UTF-8", d.name, e.page.Name, d.From))
+		}
+		e.src = src
+	}
+	src, found := strings.CutPrefix(e.src, charset.Mark)
+	if e.src = src; found {
+		_, err = io.WriteString(e.w, charset.Mark)
+	}
+	return e, err
+}
+
+// decodeUTF16 returns raw in UTF-8. The error reports an odd number of bytes and half of a
+// surrogate pair, which UTF-8 cannot express.
+func decodeUTF16(raw []byte, order binary.ByteOrder) (string, error) {
+	s := charset.DecodeUTF16(raw, order)
+	again := charset.EncodeUTF16(s, order)
+	for i := range raw {
+		if i == len(again) || again[i] != raw[i] {
+			return "", fmt.Errorf("invalid UTF-16 at byte %d", i)
 		}
 	}
-	page := codePageOf(d.From)
-	if i := invalidText(src); i >= 0 && src[i] != 0 && other == latin1 {
-		runes := make([]rune, len(src))
-		for i := range len(src) {
-			runes[i] = rune(src[i])
-		}
-		src, w = string(runes), latin1Writer{w}
-	} else if i >= 0 && src[i] != 0 && other == ofLanguage && page != nil {
-		s, ok := page.decode(src)
-		if !ok {
-			return "", nil, fmt.Errorf("%s:%d: invalid UTF-8, and invalid %s; convert it to UTF-8, for example with iconv", d.name, line(src, i), page.name)
-		}
-		src = s
-		if d.Warn != nil {
-			d.Warn(fmt.Sprintf("%s: invalid UTF-8, so it was read as %s, because its language is %s; the translation is in UTF-8", d.name, page.name, d.From))
-		}
-	} else if i >= 0 {
-		what := "invalid UTF-8; convert it to UTF-8, for example with iconv"
-		if src[i] == 0 {
-			what = "found a zero byte, expected text"
-		}
-		return "", nil, fmt.Errorf("%s:%d: %s", d.name, line(src, i), what)
-	}
-	if s, found := strings.CutPrefix(src, bom); found {
-		_, err := io.WriteString(w, bom)
-		return s, w, err
-	}
-	return src, w, nil
+	return s, nil
 }
 
 // line returns the number of the line of byte i.
 func line(s string, i int) int { return 1 + strings.Count(s[:i], "\n") }
 
-// invalidText returns the index of the first byte that text in UTF-8 does not have, or -1.
-func invalidText(s string) int {
-	zero := strings.IndexByte(s, 0)
-	if zero < 0 && utf8.ValidString(s) {
-		return -1
-	}
+// invalidUTF8 returns the index of the first byte of s that is invalid UTF-8, or -1.
+func invalidUTF8(s string) int {
 	for i, r := range s {
-		if r == 0 {
-			return i
-		}
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)) {
 			return i
 		}
@@ -96,72 +92,33 @@ func invalidText(s string) int {
 // decodeHead returns the first bytes of a file in UTF-8 without a byte order mark, as far as they
 // are text.
 func decodeHead(head []byte) string {
-	if order := byteOrder(string(head)); order != nil {
-		s, _ := utf16Writer{order: order}.decode(head[:len(head)&^1])
-		return strings.TrimPrefix(s, bom)
+	if order := charset.UTF16(string(head)); order != nil {
+		head = []byte(charset.DecodeUTF16(head, order))
 	}
-	return strings.TrimPrefix(string(head), bom)
+	return strings.TrimPrefix(string(head), charset.Mark)
 }
 
-// byteOrder returns that of UTF-16, or nil unless s begins with its mark.
-func byteOrder(s string) binary.ByteOrder {
-	switch {
-	case strings.HasPrefix(s, bomLE):
-		return binary.LittleEndian
-	case strings.HasPrefix(s, bomBE):
-		return binary.BigEndian
-	}
-	return nil
+// encoder writes UTF-8 in another encoding. Each write must be whole characters.
+type encoder struct {
+	w      io.Writer
+	encode func(string) []byte
 }
 
-// latin1Writer writes UTF-8 as ISO 8859-1, which must have its characters.
-type latin1Writer struct{ w io.Writer }
+func (e encoder) Write(p []byte) (int, error) {
+	if _, err := e.w.Write(e.encode(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
 
-func (l latin1Writer) Write(p []byte) (int, error) {
-	b := make([]byte, 0, len(p))
-	for _, r := range string(p) {
+// latin1 returns the encoding of files that are in Latin-1 or in UTF-8.
+func latin1(string) *charset.Page { return charset.Latin1 }
+
+// encodeLatin1 returns s, which has characters of Latin-1 only, in it.
+func encodeLatin1(s string) []byte {
+	b := make([]byte, 0, len(s))
+	for _, r := range s {
 		b = append(b, byte(r))
 	}
-	if _, err := l.w.Write(b); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-// utf16Writer writes UTF-8 as UTF-16. Each write must be whole characters.
-type utf16Writer struct {
-	w     io.Writer
-	order binary.ByteOrder
-}
-
-func (u utf16Writer) Write(p []byte) (int, error) {
-	b := make([]byte, 0, 2*len(p))
-	for _, c := range utf16.Encode([]rune(string(p))) {
-		b = append(b, 0, 0)
-		u.order.PutUint16(b[len(b)-2:], c)
-	}
-	if _, err := u.w.Write(b); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-// decode returns raw in UTF-8. The error reports half a character, which UTF-8 cannot express.
-func (u utf16Writer) decode(raw []byte) (string, error) {
-	units := make([]uint16, len(raw)/2)
-	for i := range units {
-		units[i] = u.order.Uint16(raw[2*i:])
-	}
-	runes := utf16.Decode(units)
-	if len(raw)%2 != 0 {
-		return string(runes), fmt.Errorf("odd number of bytes, %d, in UTF-16", len(raw))
-	}
-	n := 0
-	for _, r := range runes {
-		if r == utf8.RuneError && units[n] != utf8.RuneError {
-			return string(runes), fmt.Errorf("half a surrogate pair at byte %d", 2*n)
-		}
-		n += utf16.RuneLen(r)
-	}
-	return string(runes), nil
+	return b
 }

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"tfm/text/charset"
 )
 
 // A format is one kind of document.
@@ -29,15 +31,15 @@ var formats = []format{
 	{"odp", []string{"odp", "otp", "odg", "otg"}, isODF("presentation"), translateODF},
 	{"ods", []string{"ods", "ots"}, isODF("spreadsheet"), translateODF},
 	{"epub", []string{"epub"}, isEPUB, translateEPUB},
-	{"txt", []string{"txt", "text"}, nil, textFileIn(ofLanguage, translateTxt)},
+	{"txt", []string{"txt", "text"}, nil, textFileIn(charset.OfLanguage, translateTxt)},
 	{"xhtml", []string{"xhtml"}, isXHTML, translateXHTML},
 	{"html", []string{"html", "htm"}, isHTML, translateHTML},
 	{"markdown", []string{"md", "markdown", "mdown", "mkd"}, nil, textFile(translateMarkdown)},
-	{"srt", []string{"srt"}, nil, textFileIn(ofLanguage, translateSRT)},
+	{"srt", []string{"srt"}, nil, textFileIn(charset.OfLanguage, translateSRT)},
 	{"vtt", []string{"vtt"}, isVTT, textFile(translateVTT)},
 	{"po", []string{"po", "pot"}, nil, textFile(translatePO)},
 	{"xliff", []string{"xlf", "xliff"}, isXLIFF, textFile(translateXLIFF)},
-	{"properties", []string{"properties"}, nil, translatePropertiesFile},
+	{"properties", []string{"properties"}, nil, textFileIn(latin1, translateProperties)},
 	{"json", []string{"json", "arb", "jsonl"}, nil, textFile(translateJSON)},
 }
 

@@ -2,9 +2,9 @@ package document
 
 import (
 	"fmt"
-	"io"
 	"regexp"
 
+	"tfm/text/charset"
 	"tfm/text/markup"
 )
 
@@ -21,16 +21,17 @@ func translateXHTML(d *document) error { return translateMarkup(d, markup.ReadXM
 
 // translateMarkup translates a document of HTML or XML, which names its encoding.
 func translateMarkup(d *document, read func(string) (*markup.Document, error)) error {
-	raw := make([]byte, d.size)
-	if _, err := d.in.ReadAt(raw, 0); err != nil && err != io.EOF {
-		return fmt.Errorf("%s: %w", d.name, err)
+	raw, err := d.bytes()
+	if err != nil {
+		return err
 	}
 	src, w := string(raw), d.w
-	if byteOrder(src) != nil {
-		var err error
-		if src, w, err = decode(d, noOther); err != nil {
+	if charset.UTF16(src) != nil {
+		e, err := d.open(nil)
+		if err != nil {
 			return err
 		}
+		src, w = e.src, e.w
 	}
 	doc, err := read(src)
 	if err != nil {

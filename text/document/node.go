@@ -3,6 +3,8 @@ package document
 import (
 	"encoding/xml"
 	"strings"
+
+	"tfm/text/internal/xmltext"
 )
 
 // node is an element of an XML file, a text or another token between elements.
@@ -203,7 +205,7 @@ func attrRange(tag, name string) (start, end int, ok bool) {
 
 // setAttr returns a start tag with a value of an attribute, by the name as it is written.
 func setAttr(tag, name, value string) string {
-	value = escapeRun(value, 0, len(value))
+	value = xmltext.EscapeAttr(value)
 	if start, end, ok := attrRange(tag, name); ok {
 		return tag[:start] + value + tag[end:]
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tfm/text/internal/xmltext"
 )
 
 // translateODF translates the paragraphs of OpenDocument (ISO/IEC 26300), with the title, subject
@@ -79,7 +81,7 @@ func (o *odfPart) unit(n *node) error {
 func (o *odfPart) style(n *node) error {
 	properties := ""
 	for _, c := range n.nodes {
-		if c.name == "" {
+		if c.name == "" || c.name == "?" {
 			continue
 		}
 		s := o.src[c.start:c.inner[0]]
@@ -268,7 +270,7 @@ func escapeODF(plain string, start, end int) string {
 			for j < end && plain[j] > ' ' {
 				j++
 			}
-			b.WriteString(escapeRun(plain, i, j))
+			b.WriteString(xmltext.EscapeAttr(plain[i:j]))
 			i = j - 1
 		}
 	}

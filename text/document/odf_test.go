@@ -47,6 +47,7 @@ func TestODF(t *testing.T) {
 	} {
 		checkDocument(t, "a.odt", odt(t, "<text:p>"+c.content+"</text:p>"), append([]string{}, c.want...)...)
 	}
+	checkDocument(t, "a.odt", odt(t, `<style:style style:family="text"><!-- a comment --><?x y?><style:text-properties/></style:style><text:p>A text</text:p>`), "A text")
 	checkDocument(t, "a.odt", odt(t, "<text:tracked-changes><text:p>deleted</text:p></text:tracked-changes><text:h>A heading</text:h>"), "A heading")
 	checkDocument(t, "a.ods", odt(t, `<table:table-cell office:value-type="string"><text:p>A cell</text:p></table:table-cell>`+
 		`<table:table-cell office:value-type="date"><text:p>May 1</text:p></table:table-cell><table:table-cell table:formula="of:=A"><text:p>result</text:p></table:table-cell>`), "A cell")

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"tfm/text/internal/xmltext"
 )
 
 // translateOffice translates the paragraphs of Office Open XML (ECMA-376): those of
@@ -360,7 +361,7 @@ func (o *officePart) drawingFormat(run *node) string {
 		}
 	}
 	if o.To != "" {
-		lang = ` lang="` + escapeRun(o.To, 0, len(o.To)) + `"`
+		lang = ` lang="` + xmltext.EscapeAttr(o.To) + `"`
 	}
 	name := strings.TrimRight(tag, "/>")
 	if i := strings.IndexAny(name, " \t\r\n"); i >= 0 {
@@ -373,20 +374,8 @@ func (o *officePart) drawingFormat(run *node) string {
 
 const noBreakHyphen = "\u2011"
 
-// escapeRun returns a range of text as character data or as the value of an attribute.
-func escapeRun(plain string, start, end int) string {
-	return attrEscaper.Replace(strings.Map(xmlRune, plain[start:end]))
-}
-
-var attrEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\n", "&#10;", "\t", "&#9;")
-
-// xmlRune returns r, or U+FFFD if XML cannot have it.
-func xmlRune(r rune) rune {
-	if r < ' ' && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {
-		return unicode.ReplacementChar
-	}
-	return r
-}
+// escapeRun returns a range of text as character data.
+func escapeRun(plain string, start, end int) string { return xmltext.EscapeAttr(plain[start:end]) }
 
 // decodeCell returns a string of SpreadsheetML with _xHHHH_ as the UTF-16 unit HHHH.
 func decodeCell(s string) string {
@@ -435,7 +424,7 @@ func escapeCell(plain string, start, end int) string {
 			b.WriteRune(r)
 		}
 	}
-	return escapeXML(b.String())
+	return xmltext.Escape(b.String())
 }
 
 // isOffice reports whether a file begins with parts of Office Open XML and with some in a folder.

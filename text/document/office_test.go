@@ -67,6 +67,7 @@ func TestWord(t *testing.T) {
 			[]string{`A "cat"`, "In a box", "A cat []"}},
 		{r("", "x is 1,234") + "<m:oMath>" + r("", "not text") + "</m:oMath>", []string{"x is 1,234"}},
 		{r("", "1,234.50"), nil},
+		{r("", "One&#13;two"), []string{"One\rtwo"}},
 	} {
 		texts := append([]string{}, c.want...)
 		checkDocument(t, "a.docx", docx(t, "<w:p><w:pPr/>"+c.paragraph+"</w:p>"), texts...)

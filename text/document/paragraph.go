@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tfm/text"
+	"tfm/text/internal/xmltext"
 	"tfm/text/markup"
 )
 
@@ -469,7 +470,7 @@ func (e *editor) setLanguage(n *node) error {
 	if n.inner[1] == n.end {
 		return nil
 	}
-	return e.put(n.inner[0], n.inner[1], escapeXML(e.To))
+	return e.put(n.inner[0], n.inner[1], xmltext.Escape(e.To))
 }
 
 // put replaces a range without texts.

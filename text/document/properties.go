@@ -11,28 +11,17 @@ import (
 // argument matches an argument of Java's MessageFormat, where an apostrophe is written twice.
 var argument = regexp.MustCompile(`\{\d`)
 
-// translatePropertiesFile translates the values of Java's properties, as java.util.Properties reads
-// them: in UTF-8, or if that is invalid in ISO 8859-1.
-func translatePropertiesFile(d *document) error {
-	src, w, err := decode(d, latin1)
-	if err != nil {
-		return err
-	}
-	e := &editor{name: d.name, src: src, Options: d.Options, w: w, f: d.f}
-	isUTF8 := strings.ContainsFunc(src, func(r rune) bool { return r >= utf8.RuneSelf })
-	if _, latin1 := w.(latin1Writer); latin1 {
-		isUTF8 = false
-	}
-	return translateText(e, properties{e, isUTF8, strings.Contains(src, "''")}.translate)
-}
-
 type properties struct {
 	*editor
 	unicode bool // has characters outside ASCII in UTF-8, so that all need no escape
 	doubled bool // has values of MessageFormat with apostrophes
 }
 
-func (p properties) translate(e *editor) error {
+// translateProperties translates the values of Java's properties, as java.util.Properties reads
+// them: in UTF-8, or if that is invalid in ISO 8859-1.
+func translateProperties(e *editor) error {
+	isUTF8 := e.page == nil && strings.ContainsFunc(e.src, func(r rune) bool { return r >= utf8.RuneSelf })
+	p := properties{e, isUTF8, strings.Contains(e.src, "''")}
 	for at := 0; at < len(e.src); {
 		start := at + len(e.src[at:]) - len(strings.TrimLeft(e.src[at:], " \t\f\r\n"))
 		if start == len(e.src) {

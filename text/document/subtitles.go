@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tfm/text"
+	"tfm/text/internal/xmltext"
 	"tfm/text/markup"
 	"tfm/text/split"
 )
@@ -230,7 +231,7 @@ func (s subtitles) sentence(us []utterance) error {
 // escape returns the bytes of text.
 func (s subtitles) escape(text string) string {
 	if s.vtt {
-		text = escapeXML(text)
+		text = xmltext.Escape(text)
 	}
 	return strings.ReplaceAll(text, "\n", s.eol)
 }

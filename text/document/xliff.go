@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"tfm/text/internal/xmltext"
 	"tfm/text/markup"
 )
 
@@ -125,7 +126,7 @@ func (x *xliff) setAttribute(t xmlToken, name, value string) error {
 
 // withAttribute returns a start tag with the value of an attribute.
 func withAttribute(tag, name, value string) string {
-	value = strings.ReplaceAll(escapeXML(value), `"`, "&quot;")
+	value = xmltext.EscapeAttr(value)
 	old := regexp.MustCompile(`(\s` + regexp.QuoteMeta(name) + `\s*=\s*)("[^"]*"|'[^']*')`)
 	if m := old.FindStringSubmatchIndex(tag); m != nil {
 		return tag[:m[4]] + `"` + value + `"` + tag[m[5]:]
@@ -177,7 +178,7 @@ func (x *xliff) unit(u *xliffUnit) error {
 		tag = withAttribute(tag, "state", set)
 	}
 	return x.edit(edit{start: start, end: end, texts: []markup.Text{source.Text}, always: true, write: func(ts []markup.Text) (string, error) {
-		return tag + source.elements.render(ts[0], escapeXML) + "</" + u.prefix + "target>", nil
+		return tag + source.elements.render(ts[0], xmltext.Escape) + "</" + u.prefix + "target>", nil
 	}})
 }
 

@@ -82,8 +82,3 @@ func attribute(t xml.StartElement, name string) string {
 	}
 	return ""
 }
-
-// escapeXML returns s as character data.
-func escapeXML(s string) string { return xmlEscaper.Replace(s) }
-
-var xmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

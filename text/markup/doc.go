@@ -1,6 +1,6 @@
 // Package markup reads HTML and XML as texts with inline elements, puts the elements of a text
 // around the words of its translation, and writes the document with the translations. It imports
-// packages text and text/script and the standard library.
+// packages text, charset and script and the standard library.
 //
 //	text.go      a text with its elements
 //	scanner.go   the tokens of HTML and XML

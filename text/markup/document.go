@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"tfm/text"
+	"tfm/text/charset"
 )
 
 // Document is a document of HTML or XML as its texts and the bytes around them.
@@ -331,7 +332,7 @@ type builder struct {
 	runs   []run
 	values []value
 	root   string
-	latin  bool // the bytes are in Windows-1252
+	page   *charset.Page // of the bytes, nil for UTF-8
 }
 
 // event adds an event.
