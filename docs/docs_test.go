@@ -1,34 +1,29 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"io"
-	"math"
 	"os"
 	"strings"
 	"testing"
-	"unicode/utf8"
-
-	"tfm/translate"
 )
 
-// The pictures in the tree are those that the program draws.
-func TestPicturesAreUpToDate(t *testing.T) {
-	for name, draw := range pictures {
-		want, err := draw(".")
-		if err != nil {
-			t.Fatal(err)
-		}
+// The pictures in the tree are those that the program draws, or were drawn for good.
+func TestPictures(t *testing.T) {
+	for _, name := range []string{"peers.svg", "peers.zh.svg", "attention.svg", "attention.zh.svg"} {
 		got, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(got) != want {
-			t.Errorf("%s differs from what go run ./docs draws", name)
+		if draw := pictures[name]; draw != nil {
+			want, err := draw(".")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != want {
+				t.Errorf("%s differs from what go run ./docs draws", name)
+			}
 		}
 		if len(got) >= 30_000 {
 			t.Errorf("%s has %d bytes, want less than 30,000", name, len(got))
@@ -63,58 +58,5 @@ func TestCell(t *testing.T) {
 		if got != c.want {
 			t.Errorf("cell of %s, %s, %s = %q, want %q", c.table, c.row, c.column, got, c.want)
 		}
-	}
-}
-
-var (
-	recordModel    = flag.String("model", "", "model file to translate -sentence with, for attention.json")
-	recordSentence = flag.String("sentence", "", "sentence whose attention to write to attention.json")
-	recordNote     = flag.String("note", "", "how the model was trained")
-)
-
-// With -model and -sentence, the test writes attention.json:
-//
-//	go test ./docs -run TestRecord -model zh-en.safetensors -sentence 我喜欢学习。 -note "…"
-func TestRecord(t *testing.T) {
-	if *recordModel == "" {
-		t.Skip("optional: no -model")
-	}
-	tr, err := translate.Open(*recordModel, translate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Close()
-	results, err := tr.Do(context.Background(), translate.Request{Texts: []string{*recordSentence}, Attention: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	best := results[0].Translations[0]
-	a := attention{Model: *recordNote}
-	for _, token := range results[0].Tokens {
-		a.Source = append(a.Source, (*recordSentence)[token.Start:token.End])
-	}
-	for _, token := range best.Tokens {
-		a.Target = append(a.Target, best.Text[token.Start:token.End])
-	}
-	a.Source, a.Target = append(a.Source, "</s>"), append(a.Target, "</s>")
-	for _, s := range append(a.Source, a.Target...) {
-		if !utf8.ValidString(s) {
-			t.Fatalf("token %q is a part of a character", s)
-		}
-	}
-	for _, row := range best.Attention {
-		var rounded []float64
-		for _, w := range row {
-			rounded = append(rounded, math.Round(float64(w)*1000)/1000)
-		}
-		a.Weights = append(a.Weights, rounded)
-	}
-	data, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.ReplaceAll(string(data), "],[", "],\n[") + "\n"
-	if err := os.WriteFile("attention.json", []byte(text), 0o666); err != nil {
-		t.Fatal(err)
 	}
 }

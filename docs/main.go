@@ -1,10 +1,10 @@
-// Command docs draws the pictures of README.md and BENCHMARKS.md:
+// Command docs draws the picture of README.md and BENCHMARKS.md:
 //
 //	go run ./docs
 //
-// peers.svg is drawn from the tables of BENCHMARKS.md, attention.svg from attention.json, each in
-// English and in Chinese. The pictures are SVG with text as text, a title and a description for
-// screen readers, and a dark variant for prefers-color-scheme.
+// peers.svg is drawn from the tables of BENCHMARKS.md, in English and in Chinese. It is SVG with
+// text as text, a title and a description for screen readers, and a dark variant for
+// prefers-color-scheme.
 package main
 
 import (
@@ -32,10 +32,8 @@ func main() {
 
 // pictures maps the name of a file to the function that draws it from the files in dir.
 var pictures = map[string]func(dir string) (string, error){
-	"peers.svg":        drawPeersFile,
-	"peers.zh.svg":     inChinese(drawPeersFile),
-	"attention.svg":    drawAttentionFile,
-	"attention.zh.svg": inChinese(drawAttentionFile),
+	"peers.svg":    drawPeersFile,
+	"peers.zh.svg": inChinese(drawPeersFile),
 }
 
 // chinese replaces the words of the pictures.
@@ -53,13 +51,6 @@ var chinese = strings.NewReplacer(
 	"not measured", "未测",
 	"AMD EPYC (Zen 4); PyTorch memory on an Intel Xeon.", "AMD EPYC（Zen 4）；PyTorch 的内存测自 Intel Xeon。",
 	"Marian did not take turns with tfm. See BENCHMARKS.md.", "Marian 并非与 tfm 交替测得。详见 BENCHMARKS.md。",
-	"Attention map of a translated sentence", "一句译文的注意力图",
-	" is translated as ", " 译成 ",
-	"Largest weight of each row: ", "每行的最大权重：",
-	"Cross-attention of the last decoder layer, mean of its heads.", "解码器末层的交叉注意力，各头平均。",
-	"Row: token of the translation. Column: token it attends to.", "行：译文的 token。列：它关注的源语言端 token。",
-	"A row sums to 1. ", "每行之和为 1。",
-	"Model: tiny, 2,113 steps on Tatoeba.", "模型：tiny，在 Tatoeba 上训练 2,113 步。",
 )
 
 // inChinese returns draw with the words of its picture in Chinese.

@@ -50,10 +50,6 @@ func benchParts() []benchPart {
 			r.Limits = append(r.Limits, bench.MeasureLimits(b.threads, b.effort(time.Second), b.quick))
 			return nil
 		}},
-		{"gemm", "gemm", func(b *benchmark, r *bench.Report) error {
-			r.Products = append(r.Products, bench.MeasureProducts(b.threads, b.effort(time.Second))...)
-			return nil
-		}},
 	}
 	base := func(*benchmark) (bench.Training, error) { return bench.Base(), nil }
 	tiny := func(b *benchmark) (bench.Training, error) {

@@ -172,7 +172,7 @@ func TestDecodingSpeed(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	l := MeasureLimits(2, Effort{Rounds: 1}, true)
-	for name, f := range map[string]Figure{"float32": l.Float32, "bf16": l.BF16, "read": l.Read, "copy": l.Copy, "update": l.Update} {
+	for name, f := range map[string]Figure{"float32": l.Float32, "bf16": l.BF16, "update": l.Update} {
 		if !(f.Median > 0) || math.IsInf(f.Median, 0) {
 			t.Errorf("%s: figure %+v, want a positive finite median", name, f)
 		}
@@ -187,7 +187,7 @@ func TestLimits(t *testing.T) {
 
 // The names in the JSON are an interface: programs read them.
 func TestReportNames(t *testing.T) {
-	full := Report{Limits: make([]Limits, 1), Products: make([]ProductSpeed, 1), Training: make([]StepSpeed, 1), Decoding: make([]DecodeSpeed, 1)}
+	full := Report{Limits: make([]Limits, 1), Training: make([]StepSpeed, 1), Decoding: make([]DecodeSpeed, 1)}
 	data, err := json.Marshal(full)
 	if err != nil {
 		t.Fatal(err)
@@ -227,10 +227,8 @@ func TestReportNames(t *testing.T) {
 		"limits", "limits.threads")
 	add(figures("limits.float32_gflops", "limits.bf16_gflops")...)
 	add("limits.buffer_bytes", "limits.buffer_beyond_cache")
-	add(figures("limits.read_bytes_per_second", "limits.copy_bytes_per_second", "limits.update_bytes_per_second")...)
-	add("gemm", "gemm.name", "gemm.form", "gemm.m", "gemm.n", "gemm.k", "gemm.precision", "gemm.threads")
-	add(figures("gemm.gflops", "gemm.limit_gflops")...)
-	add("gemm.share", "training", "training.preset", "training.precision", "training.threads", "training.parameters",
+	add(figures("limits.update_bytes_per_second")...)
+	add("training", "training.preset", "training.precision", "training.threads", "training.parameters",
 		"training.source_tokens_per_step", "training.target_tokens_per_step")
 	add(figures("training.seconds_per_step", "training.source_tokens_per_second", "training.target_tokens_per_second",
 		"training.gflops", "training.limit_gflops")...)
@@ -251,19 +249,6 @@ func TestTrainingsAreValid(t *testing.T) {
 		}
 		if _, err := train.NewBatches(pairsOf(w.Lengths, w.Config.SrcVocab), w.BatchTokens, min(train.DefaultOptions().MaxLen, w.BatchTokens-1), 1); err != nil {
 			t.Error(err)
-		}
-	}
-}
-
-// All elements are read, whatever the length.
-func TestSumStreams(t *testing.T) {
-	for _, n := range []int{0, 1, 255, 2048, 2049, 10_000} {
-		x := make([]float32, n)
-		for i := range x {
-			x[i] = 1
-		}
-		if got := sumStreams(x, 8, 256); got != float32(n) {
-			t.Errorf("sumStreams of %d ones = %v", n, got)
 		}
 	}
 }

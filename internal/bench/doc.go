@@ -1,10 +1,8 @@
-// Package bench measures training, decoding and matrix products for `tfm bench` and for
-// `go test -bench Step`. It imports train, model, model/decode and mat; only cmd/tfm and tests
-// import it.
+// Package bench measures training and decoding for `tfm bench` and `go test -bench Step`. It
+// imports train, model, model/decode and mat; only cmd/tfm and tests import it.
 //
 //	report.go    Report, the results of all benchmarks; text.go prints its tables
 //	machine.go   the machine and its limits
-//	products.go  matrix products
 //	training.go  training steps; lengths.go: sentence lengths of their batches
 //	decoding.go  translation
 //	figure.go    median, minimum and maximum of several rounds

@@ -86,9 +86,7 @@ type Limits struct {
 	Float32 Figure `json:"float32_gflops"`
 	BF16    Figure `json:"bf16_gflops"`
 	Buffer  int64  `json:"buffer_bytes"`
-	Beyond  bool   `json:"buffer_beyond_cache"` // the buffers exceed the cache: rates are memory's
-	Read    Figure `json:"read_bytes_per_second"`
-	Copy    Figure `json:"copy_bytes_per_second"`   // bytes read plus bytes written
+	Beyond  bool   `json:"buffer_beyond_cache"`     // the buffers exceed the cache: rates are memory's
 	Update  Figure `json:"update_bytes_per_second"` // y += a·x: two floats read, one written
 }
 
@@ -114,37 +112,12 @@ func MeasureLimits(threads int, e Effort, quick bool) Limits {
 			x[i][j], y[i][j] = 1, 1
 		}
 	})
-	rate := func(bytes int, pass func(x, y []float32)) Figure {
-		return e.measure(func() float64 {
-			start := time.Now()
-			parallel(threads, func(i int) { pass(x[i], y[i]) })
-			return float64(bytes*n*threads) / time.Since(start).Seconds()
-		})
-	}
-	for _, p := range []struct{ streams, block int }{{8, 256}, {4, 1024}, {2, 1024}} {
-		read := rate(8, func(x, y []float32) {
-			runtime.KeepAlive(sumStreams(x, p.streams, p.block) + sumStreams(y, p.streams, p.block))
-		})
-		if read.Median > l.Read.Median {
-			l.Read = read
-		}
-	}
-	l.Copy = rate(8, func(x, y []float32) { copy(y, x) })
-	l.Update = rate(12, func(x, y []float32) { mat.Axpy(0.5, x, y) })
+	l.Update = e.measure(func() float64 {
+		start := time.Now()
+		parallel(threads, func(i int) { mat.Axpy(0.5, x[i], y[i]) })
+		return float64(12*n*threads) / time.Since(start).Seconds()
+	})
 	return l
-}
-
-// sumStreams returns the sum of x, read as several streams by turns, a block of floats of each.
-// Processors read memory ahead of each stream, so that several keep more requests in flight than
-// one.
-func sumStreams(x []float32, streams, block int) (sum float32) {
-	n := len(x) / streams / block * block
-	for i := 0; i < n; i += block {
-		for s := range streams {
-			sum += mat.Sum(x[s*n+i:][:block])
-		}
-	}
-	return sum + mat.Sum(x[streams*n:])
 }
 
 // parallel calls f(0) to f(threads-1) concurrently and waits for them.

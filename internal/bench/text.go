@@ -29,14 +29,10 @@ func (r Report) Text() string {
 			where = "cache or memory"
 		}
 		title := fmt.Sprintf("limits: multiply-adds on registers, bandwidth of %s (buffers of %s)", where, bytesText(r.Limits[0].Buffer))
-		table(&b, title, "threads, float32 GFLOP/s, bf16 GFLOP/s, read GB/s, copy GB/s, y += a·x GB/s", r.Limits, func(l Limits) []any {
-			return []any{l.Threads, figure(l.Float32, 1), figure(l.BF16, 1), figure(l.Read, 1e-9), figure(l.Copy, 1e-9), figure(l.Update, 1e-9)}
+		table(&b, title, "threads, float32 GFLOP/s, bf16 GFLOP/s, y += a·x GB/s", r.Limits, func(l Limits) []any {
+			return []any{l.Threads, figure(l.Float32, 1), figure(l.BF16, 1), figure(l.Update, 1e-9)}
 		})
 	}
-	table(&b, "gemm: C [m × n] = A [m × k] · B [k × n]; form: storage of A and B, N row-major, T transposed",
-		"product, form, m, n, k, precision, threads, GFLOP/s, of limit", r.Products, func(p ProductSpeed) []any {
-			return []any{p.Name, p.Form, p.M, p.N, p.K, p.Precision, p.Threads, figure(p.GFLOPS, 1), share(p.Share)}
-		})
 	table(&b, "training", "preset, precision, threads, source + target tokens/step, s/step, source tokens/s, target tokens/s, GFLOP/s, "+
 		"utilisation, peak memory", r.Training, func(s StepSpeed) []any {
 		return []any{s.Preset, s.Precision, s.Threads, fmt.Sprintf("%.0f + %.0f", s.SrcTokens, s.TgtTokens), figure(s.Seconds, 1),

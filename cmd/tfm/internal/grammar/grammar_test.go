@@ -31,7 +31,7 @@ func TestCorpusSize(t *testing.T) {
 
 // The corpus is constant, so that results of tfm demo can be compared.
 func TestCorpusIsConstant(t *testing.T) {
-	const want = 0x2652bbd4ccb98199
+	const want = 0xa8bdbef4ff494372
 	for range 2 {
 		h := fnv.New64a()
 		train, heldOut := Corpus()
@@ -51,8 +51,8 @@ func TestWordTypes(t *testing.T) {
 		"English": func(s sentence) string { return s.en },
 	} {
 		seen := words(train, side)
-		if len(seen) < 300 {
-			t.Errorf("%s: %d distinct words, want at least 300", name, len(seen))
+		if len(seen) < 280 {
+			t.Errorf("%s: %d distinct words, want at least 280", name, len(seen))
 		}
 		for w, n := range seen {
 			if n < 30 {
@@ -167,48 +167,33 @@ func TestTranslations(t *testing.T) {
 		english[p.Source] = p.Target
 	}
 	for _, want := range []Pair{
-		{"我有一把雨伞。", "I have an umbrella."},
-		{"谁帮助了你？", "Who helped you?"},
-		{"他从来没休息过。", "He has never rested."},
-		{"他还没散步。", "He has not walked yet."},
-		{"他已经休息了。", "He has already rested."},
-		{"他什么时候会教中文？", "When will he teach Chinese?"},
-		{"他在哪里？", "Where is he?"},
-		{"他有几个包？", "How many bags does he have?"},
-		{"她的票比你的票贵。", "Her ticket is more expensive than your ticket."},
-		{"他们没有她高。", "They are not as tall as her."},
-		{"家里有一只狗。", "There is a dog at home."},
-		{"床上没有书。", "There are no books on the bed."},
-		{"你们坐火车去了巴黎。", "You went to Paris by train."},
-		{"他不是来自法国。", "He does not come from France."},
-		{"我给了他们这辆车。", "I gave them this car."},
-		{"请打开他的包。", "Please open his bag."},
-		{"不要煮汤。", "Do not cook soup."},
-		{"这两位经理喝了汤。", "These two managers drank soup."},
-		{"她一天后会跑步。", "She will run in a day."},
-		{"她有三杯牛奶。", "She has three glasses of milk."},
-		{"这是谁的书？", "Whose book is this?"},
-		{"他想当一位厨师。", "He wants to be a chef."},
-		{"他们会当农民。", "They will become farmers."},
-		{"我们都会当作家。", "We will all become writers."},
-		{"彼得和李明都散步。", "Peter and Li Ming both walk."},
-		{"他不能跳舞。", "He cannot dance."},
-		{"他从不跳舞。", "He never dances."},
-		{"他喜欢读故事。", "He likes reading stories."},
-		{"作家昨天不忙。", "The writer was not busy yesterday."},
-		{"你为什么买刀？", "Why do you buy knives?"},
-		{"她正在游泳。", "She is swimming."},
-		{"他没在散步。", "He is not walking."},
-		{"他有七条鱼。", "He has seven fish."},
-		{"球是红色的吗？", "Is the ball red?"},
-		{"老鼠很小。", "The mouse is small."},
-		{"他住在上海。", "He lives in Shanghai."},
-		{"刀很脏。", "The knife is dirty."},
-		{"下个星期她会在家。", "She will be at home next week."},
-		{"孩子们工作了。", "The children worked."},
-		{"他是工程师。", "He is an engineer."},
-		{"他读了一些书。", "He read some books."},
-		{"信在门前面。", "The letter is in front of the door."},
+		{"他们没有手机。", "They do not have a phone."},
+		{"我们有一杯牛奶。", "We have a glass of milk."},
+		{"他有七个朋友。", "He has seven friends."},
+		{"谁煮鸡蛋？", "Who cooks eggs?"},
+		{"谁上个星期打破了这些灯？", "Who broke these lamps last week?"},
+		{"她什么时候能写信？", "When can she write letters?"},
+		{"九个学生会在公园打什么？", "What will nine students play in the park?"},
+		{"那位厨师下午在哪里用一张便宜的票？", "Where does that chef use a cheap ticket in the afternoon?"},
+		{"这些工程师为什么做露西的蛋糕？", "Why do these engineers make Lucy's cake?"},
+		{"五位律师下午不在机场帮助那些女人。", "Five lawyers do not help those women at the airport in the afternoon."},
+		{"那位律师很高。", "That lawyer is tall."},
+		{"安娜不会跳舞。", "Anna will not dance."},
+		{"她不能看比赛。", "She cannot watch matches."},
+		{"他们今天早上很生气。", "They were angry this morning."},
+		{"玛丽和彼得是消防员。", "Mary and Peter are firemen."},
+		{"你是学生吗？", "Are you a student?"},
+		{"我不是厨师。", "I am not a chef."},
+		{"老师们星期一会看见三条鱼。", "The teachers will see three fish on Monday."},
+		{"那些女人有时候吃他的鸡蛋。", "Those women sometimes eat his egg."},
+		{"我们的包不是黑色的。", "Our bag is not black."},
+		{"那只羊不重。", "That sheep is not heavy."},
+		{"她在公园游泳了。", "She swam in the park."},
+		{"男孩工作吗？", "Does the boy work?"},
+		{"汤姆没教英文。", "Tom did not teach English."},
+		{"现在作家没在骑这头白色的大象。", "The writer is not riding this white elephant now."},
+		{"她正在喝牛奶。", "She is drinking milk."},
+		{"他今晚想在花园煮牛肉。", "He wants to cook beef in the garden tonight."},
 	} {
 		if got := english[want.Source]; got != want.Target {
 			t.Errorf("%s: %q, want %q", want.Source, got, want.Target)
@@ -219,17 +204,15 @@ func TestTranslations(t *testing.T) {
 func TestInflection(t *testing.T) {
 	for _, c := range []struct {
 		row   string
-		forms [5]string // base, past, participle, -ing, third person
+		forms [4]string // base, past, -ing, third person
 	}{
-		{"x buy/bought/bought", [5]string{"buy", "bought", "bought", "buying", "buys"}},
-		{"x study", [5]string{"study", "studied", "studied", "studying", "studies"}},
-		{"x write/wrote/written", [5]string{"write", "wrote", "written", "writing", "writes"}},
-		{"x swim/swam/swum/swimming", [5]string{"swim", "swam", "swum", "swimming", "swims"}},
-		{"x wait_for", [5]string{"wait for", "waited for", "waited for", "waiting for", "waits for"}},
-		{"x teach/taught/taught", [5]string{"teach", "taught", "taught", "teaching", "teaches"}},
-		{"x go/went/been", [5]string{"go", "went", "been", "going", "goes"}},
-		{"x play", [5]string{"play", "played", "played", "playing", "plays"}},
-		{"x dance", [5]string{"dance", "danced", "danced", "dancing", "dances"}},
+		{"x buy/bought", [4]string{"buy", "bought", "buying", "buys"}},
+		{"x study", [4]string{"study", "studied", "studying", "studies"}},
+		{"x swim/swam/swimming", [4]string{"swim", "swam", "swimming", "swims"}},
+		{"x wait_for", [4]string{"wait for", "waited for", "waiting for", "waits for"}},
+		{"x teach/taught", [4]string{"teach", "taught", "teaching", "teaches"}},
+		{"x play", [4]string{"play", "played", "playing", "plays"}},
+		{"x dance", [4]string{"dance", "danced", "dancing", "dances"}},
 	} {
 		w := parse(c.row)[0]
 		for f, want := range c.forms {
@@ -244,7 +227,7 @@ func TestInflection(t *testing.T) {
 			t.Errorf("plural of %s: %q, want %q", row, got, want)
 		}
 	}
-	for en, want := range map[string]string{"old book": "an old book", "hour": "an hour", "book": "a book", "house": "a house"} {
+	for en, want := range map[string]string{"old book": "an old book", "book": "a book", "house": "a house"} {
 		if got := article(en); got != want {
 			t.Errorf("article(%q) = %q, want %q", en, got, want)
 		}

@@ -36,25 +36,22 @@ var nouns = parse(`
 
 // adjectives: letters of the nouns that they modify (P people, - only as a predicate).
 var adjectives = parse(`
-红色 red C; 蓝色 blue C; 绿色 green C; 白色 white aC; 黑色 black aC; 黄色 yellow C; 新 new/newer t; 旧 old/older t
-大 big/bigger ta; 小 small/smaller ta; 贵 expensive t; 便宜 cheap/cheaper t; 漂亮 beautiful/more_beautiful ta
-干净 clean/cleaner z; 脏 dirty/dirtier z; 重 heavy/heavier ta; 高 tall/taller P; 矮 short/shorter P
-聪明 clever/more_clever Pa; 年轻 young/younger P; 有名 famous/more_famous P; 忙 busy -; 累 tired -; 高兴 happy -
+红色 red C; 蓝色 blue C; 绿色 green C; 白色 white aC; 黑色 black aC; 黄色 yellow C; 新 new t; 旧 old t
+大 big ta; 小 small ta; 贵 expensive t; 便宜 cheap t; 漂亮 beautiful ta; 干净 clean z; 脏 dirty z; 重 heavy ta
+高 tall P; 矮 short P; 聪明 clever Pa; 年轻 young P; 有名 famous P; 忙 busy -; 累 tired -; 高兴 happy -
 生气 angry -; 饿 hungry -`)
 
 // verbs: letters of the nouns that they take (P people, - none); letters of their places, and ! for
-// a punctual verb, neither habitual nor in progress, ~ for an involuntary one, + for a verb-object
-// compound, which 过 would split.
+// a punctual verb, neither habitual nor in progress, ~ for an involuntary one.
 var verbs = parse(`
-吃 eat/ate/eaten f e; 喝 drink/drank/drunk d e; 读 read/read/read r q; 写 write/wrote/written w q; 看 watch l h
-听 listen_to M q; 唱 sing/sang/sung s h; 买 buy/bought/bought tfc s; 卖 sell/sold/sold tfc s
-找到 find/found/found tu !; 丢 lose/lost/lost tu !~; 看见 see/saw/seen Pa o!~; 遇见 meet/met/met P oe!~; 帮助 help P w
-等 wait_for P o; 洗 wash z h; 做 make/made/made m h; 煮 cook b h; 画 draw/drew/drawn p oq; 开 drive/drove/driven v -
-骑 ride/rode/ridden y o; 用 use u q; 打开 open o !; 关上 close o !; 打破 break/broke/broken k h!~; 修理 repair x h
-学 learn L q; 教 teach/taught/taught L q; 说 speak/spoke/spoken L w; 忘记 forget/forgot/forgotten u !~; 踢 play S o
-打 play T o; 弹 play I h; 工作 work - w; 睡觉 sleep/slept/slept - h+; 游泳 swim/swam/swum/swimming - o+
-跑步 run/ran/run/running - o+; 跳舞 dance - h+; 休息 rest - ho; 学习 study - q; 散步 walk - o+
-旅行 travel/travelled/travelled/travelling - c`)
+吃 eat/ate f e; 喝 drink/drank d e; 读 read/read r q; 写 write/wrote w q; 看 watch l h; 听 listen_to M q
+唱 sing/sang s h; 买 buy/bought tfc s; 卖 sell/sold tfc s; 找到 find/found tu !; 丢 lose/lost tu !~
+看见 see/saw Pa o!~; 遇见 meet/met P oe!~; 帮助 help P w; 等 wait_for P o; 洗 wash z h; 做 make/made m h
+煮 cook b h; 画 draw/drew p oq; 开 drive/drove v -; 骑 ride/rode y o; 用 use u q; 打开 open o !
+关上 close o !; 打破 break/broke k h!~; 修理 repair x h; 学 learn L q; 教 teach/taught L q
+说 speak/spoke L w; 忘记 forget/forgot u !~; 踢 play S o; 打 play T o; 弹 play I h; 工作 work - w
+睡觉 sleep/slept - h; 游泳 swim/swam/swimming - o; 跑步 run/ran/running - o; 跳舞 dance - h; 休息 rest - ho
+学习 study - q; 散步 walk - o; 旅行 travel/travelled/travelling - c`)
 
 // places: letters of their kinds (c country or city, e eating, h home, o outdoors, q quiet, s shop,
 // w work); the English preposition.
@@ -65,30 +62,25 @@ var places = parse(`
 博物馆 the_museum w in; 酒店 the_hotel eh at; 海滩 the_beach o on; 中国 China c in; 北京 Beijing c in
 上海 Shanghai c in; 巴黎 Paris c in; 法国 France c in; 美国 America c in`)
 
-// times: p past, f future (y for changes of life), h habit (w also in negations), n now.
+// times: p past, f future, h habit (w also in negations), n now.
 var times = parse(`
 昨天 yesterday p; 昨晚 last_night p; 上个月 last_month p; 去年 last_year p; 上个星期 last_week p; 今天早上 this_morning p; 明天 tomorrow f
-今晚 tonight f; 下个月 next_month fy; 明年 next_year fy; 下个星期 next_week f; 每天 every_day h; 每年 every_year h; 早上 in_the_morning hw
+今晚 tonight f; 下个月 next_month f; 明年 next_year f; 下个星期 next_week f; 每天 every_day h; 每年 every_year h; 早上 in_the_morning hw
 下午 in_the_afternoon hw; 晚上 in_the_evening hw; 周末 at_the_weekend hw; 星期一 on_Monday pf; 星期五 on_Friday pf; 星期天 on_Sunday pf
 现在 now n`)
 
 var (
-	units      = parse(`天 day; 年 year; 个_星期 week; 个_月 month; 个_小时 hour; 分钟 minute`)
 	numbers    = parse(`两 two; 三 three; 四 four; 五 five; 六 six; 七 seven; 八 eight; 九 nine; 十 ten`)
 	names      = parse(`汤姆 Tom; 玛丽 Mary; 安娜 Anna; 彼得 Peter; 露西 Lucy; 大卫 David; 李明 Li_Ming; 王芳 Wang_Fang`)
 	adverbs    = parse(`常常 often; 总是 always; 有时候 sometimes; 从不 never`)
-	vehicles   = parse(`火车 train c; 飞机 plane c; 船 boat c; 公共汽车 bus ehqsow; 出租车 taxi ehqsow`)
-	furniture  = parse(`桌子 table 上下旁; 床 bed 上下旁; 椅子 chair 上下旁后; 盒子 box 里旁后; 包 bag 里旁; 箱子 suitcase 里上旁; 门 door 后旁前; 树 tree 下后旁前; 车 car 里后旁前; 房子 house 里后旁前`)
-	positions  = parse(`上 on; 里 in; 下面 under; 旁边 next_to; 前面 in_front_of; 后面 behind`)
-	possessors = []possessor{{"我", "my", "mine"}, {"你", "your", "yours"}, {"他", "his", "his"}, {"她", "her", "hers"},
-		{"我们", "our", "ours"}, {"你们", "your", "yours"}, {"他们", "their", "theirs"}}
-	pronouns = []nounPhrase{{"我", "I", "me", "I", first}, {"你", "you", "you", "you", second}, {"他", "he", "him", "he", third},
+	possessors = []possessor{{"我", "my"}, {"你", "your"}, {"他", "his"}, {"她", "her"}, {"我们", "our"}, {"你们", "your"}, {"他们", "their"}}
+	pronouns   = []nounPhrase{{"我", "I", "me", "I", first}, {"你", "you", "you", "you", second}, {"他", "he", "him", "he", third},
 		{"她", "she", "her", "she", third}, {"我们", "we", "us", "we", pluralPerson}, {"你们", "you", "you", "you", pluralPerson},
 		{"他们", "they", "them", "they", pluralPerson}}
 )
 
-// possessor is a possessor: its Chinese, and its English before a noun and alone (my, mine).
-type possessor struct{ zh, det, pron string }
+// possessor is a possessor: its Chinese, and its English before a noun.
+type possessor struct{ zh, det string }
 
 // word is a row of a table. forms[0] is the English base form, the others are irregular forms.
 type word struct {
@@ -109,14 +101,11 @@ func parse(table string) (words []word) {
 	return words
 }
 
-// ---- Inflection.
-
 type verbForm int
 
 const (
 	baseForm verbForm = iota
 	pastForm
-	participleForm
 	ingForm
 	presentForm // third person singular
 )
@@ -137,8 +126,13 @@ func endsIn(w string, suffixes ...string) bool {
 	return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(w, s) })
 }
 
-// en returns the English base form.
-func (w word) en() string { return w.forms[0] }
+// en returns the English base form, "" of no word.
+func (w word) en() string {
+	if len(w.forms) == 0 {
+		return ""
+	}
+	return w.forms[0]
+}
 
 // irregular returns the first irregular form, "" without one.
 func (w word) irregular() string {
@@ -173,12 +167,9 @@ func (w word) verb(f verbForm) string {
 	return join(base, particle)
 }
 
-// comparative returns the comparative of an adjective.
-func (w word) comparative() string { return cmp.Or(w.irregular(), "more "+w.en()) }
-
 // article returns a noun with the indefinite article.
 func article(en string) string {
-	if strings.ContainsRune("aeiou", rune(en[0])) || en == "hour" {
+	if strings.ContainsRune("aeiou", rune(en[0])) {
 		return "an " + en
 	}
 	return "a " + en
