@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"tfm/lang"
@@ -136,9 +135,8 @@ func (c *catalog) memoryPairs(path string) (pairs []pair, none error) {
 
 // hasOtherRegion reports whether there is a pair of the languages of p in other regions or scripts.
 func (c *catalog) hasOtherRegion(p pair) bool {
-	primary := func(tag string) string { language, _, _ := strings.Cut(tag, "-"); return language }
 	for q := range c.pairs {
-		if q != p && primary(q.source) == primary(p.source) && primary(q.target) == primary(p.target) {
+		if q != p && lang.Primary(q.source) == lang.Primary(p.source) && lang.Primary(q.target) == lang.Primary(p.target) {
 			return true
 		}
 	}
@@ -278,24 +276,14 @@ func (c *catalog) close() {
 	}
 }
 
-// aliases are codes of LibreTranslate that are no BCP 47 tags of these languages.
-var aliases = map[string]string{"zh": "zh-Hans", "zt": "zh-Hant", "pb": "pt-BR"}
-
-// find returns the language of list that a client's code means, in any case: the same tag, or the
-// only one of that language, as zh-CN is for zh-Hans.
+// find returns the language of list that a client's code means: the one that best answers it, or the
+// only one of that language, as zh is for zh-TW.
 func find(list []string, code string) (tag string, ok bool) {
-	code = strings.ReplaceAll(strings.ToLower(code), "_", "-")
-	if alias, ok := aliases[code]; ok {
-		code = strings.ToLower(alias)
+	if found := lang.Best(code, list); len(found) > 0 {
+		return list[found[0]], true
 	}
-	for _, tag := range list {
-		if strings.ToLower(tag) == code || lang.Is(code, tag) {
-			return tag, true
-		}
-	}
-	primary, _, _ := strings.Cut(code, "-")
 	for _, t := range list {
-		if p, _, _ := strings.Cut(strings.ToLower(t), "-"); p == primary {
+		if lang.Primary(t) == lang.Primary(code) {
 			if ok {
 				return "", false
 			}
@@ -308,7 +296,7 @@ func find(list []string, code string) (tag string, ok bool) {
 // publicCode returns the code by which clients of LibreTranslate know a language.
 func publicCode(tag string) string {
 	if tag == "zh" {
-		return aliases["zh"]
+		return "zh-Hans"
 	}
 	return tag
 }

@@ -19,3 +19,20 @@ func TestParseForm(t *testing.T) {
 		}
 	}
 }
+
+// Clients name a language by LibreTranslate's codes, with its region, or in another script.
+func TestFind(t *testing.T) {
+	for _, c := range []struct {
+		list []string
+		code string
+		want string
+	}{
+		{[]string{"en", "en-GB"}, "en-gb", "en-GB"}, {[]string{"en", "zh-Hans", "zh-Hant"}, "zh", "zh-Hans"}, {[]string{"zh-Hans", "zh-Hant"}, "zt", "zh-Hant"},
+		{[]string{"zh"}, "zh_TW", "zh"}, {[]string{"zh-Hant"}, "zh", "zh-Hant"}, {[]string{"pt-BR", "pt-PT"}, "pt-AO", ""}, {[]string{"nb"}, "no", "nb"},
+		{[]string{"pt", "pt-BR"}, "pb", "pt-BR"}, {[]string{"en"}, "de", ""}, {[]string{"en"}, "", ""},
+	} {
+		if got, ok := find(c.list, c.code); got != c.want || ok != (c.want != "") {
+			t.Errorf("%s of %q is %q, %v, want %q", c.code, c.list, got, ok, c.want)
+		}
+	}
+}

@@ -96,11 +96,9 @@ func (t *Translator) ReadMemory(path, from, to string, anyRegion bool) (*Memory,
 
 // withoutRegion returns a BCP 47 tag up to its script.
 func withoutRegion(tag string) string {
-	language, rest, _ := strings.Cut(tag, "-")
-	if script, _, _ := strings.Cut(rest, "-"); len(script) == 4 {
-		return language + "-" + script
-	}
-	return language
+	t := lang.Parse(tag)
+	t.Region = ""
+	return t.WithScript()
 }
 
 // Len returns the number of different sources.

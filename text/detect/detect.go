@@ -3,9 +3,9 @@ package detect
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
+	"tfm/lang"
 	"tfm/text/detect/internal/profile"
 )
 
@@ -69,20 +69,15 @@ func (d *Detector) Among(tags ...string) (among *Detector, unknown []string) {
 	return among, unknown
 }
 
-// Find returns the candidate that a tag names: the candidate of the most leading subtags, such as
-// pt for pt-BR, or that of another tag of one meaning, such as zh-Hant for zh-TW. It returns "" if
-// d has none.
+// Find returns the candidate that best answers for a tag, such as pt for pt-BR or zh-Hant for zh-TW.
+// It returns "" if d has none.
 func (d *Detector) Find(tag string) string {
-	for prefix := strings.ToLower(strings.ReplaceAll(tag, "_", "-")); prefix != ""; prefix = prefix[:max(0, strings.LastIndexByte(prefix, '-'))] {
-		for _, list := range d.scripts {
-			for _, l := range list {
-				if strings.EqualFold(l.tag, prefix) || strings.EqualFold(l.tag, aliases[prefix]) {
-					return l.tag
-				}
-			}
-		}
+	languages := d.Languages()
+	found := lang.Best(cmp.Or(written[lang.Primary(tag)], tag), languages)
+	if len(found) == 0 {
+		return ""
 	}
-	return ""
+	return languages[found[0]]
 }
 
 // Detect returns the most probable language of a text and its confidence, or Unknown and 0. It
@@ -199,8 +194,5 @@ func exp(x float64) float64 {
 	return y
 }
 
-// aliases are tags of languages that the profiles have under another one.
-var aliases = map[string]string{
-	"no": "nb", "fil": "tl", "iw": "he", "in": "id", "ji": "yi", "sh": "sr-Latn", "pb": "pt",
-	"yue": "zh-Hant", "zh-tw": "zh-Hant", "zh-hk": "zh-Hant", "zh-mo": "zh-Hant", "zt": "zh-Hant",
-}
+// written are languages that are written as another one in the profiles.
+var written = map[string]string{"sh": "sr-Latn", "yue": "zh-Hant"}

@@ -88,8 +88,8 @@ func TestUnknown(t *testing.T) {
 }
 
 func TestAmong(t *testing.T) {
-	d, unknown := Default().Among("en", "pt-BR", "no", "zh_TW", "xx", "de-CH-1996", "sr-Cyrl", "")
-	if want := []string{"xx", ""}; !slices.Equal(unknown, want) {
+	d, unknown := Default().Among("en", "pt-BR", "no", "zh_TW", "xx", "de-CH-1996", "sr-Cyrl", "", "uz-Cyrl")
+	if want := []string{"xx", "", "uz-Cyrl"}; !slices.Equal(unknown, want) {
 		t.Errorf("unknown %q, want %q", unknown, want)
 	}
 	if got, want := d.Languages(), []string{"de-CH-1996", "en", "no", "pt-BR", "sr-Cyrl", "zh_TW"}; !slices.Equal(got, want) {

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"tfm/lang"
 )
 
 // Majority is the language of most of a number of sentences.
@@ -55,29 +57,16 @@ func (d *Detector) Majority(sentences iter.Seq[string]) Majority {
 	return m
 }
 
-// closeLanguages are languages that sentences without their few differences do not tell apart.
-var closeLanguages = [][]string{{"bs", "hr", "sr-Latn"}, {"id", "ms"}, {"da", "nb", "nn"}, {"zh", "zh-Hant"}, {"xh", "zu"}}
-
-// closeTo returns a language and those close to it.
-func closeTo(lang string) []string {
-	for _, group := range closeLanguages {
-		if slices.Contains(group, lang) {
-			return group
-		}
-	}
-	return []string{lang}
-}
-
 // Differs reports whether the sentences are surely in another language than tag, one of Default.
 // Close languages do not differ.
 func (m Majority) Differs(tag string) bool {
 	want := Default().Find(tag)
-	return want != "" && m.Lang != Unknown && !slices.Contains(closeTo(m.Lang), want)
+	return want != "" && m.Lang != Unknown && !slices.Contains(lang.Close(m.Lang), want)
 }
 
 // Same reports whether both are surely in one language, which is not close to others.
 func (m Majority) Same(other Majority) bool {
-	return m.Lang == other.Lang && m.Lang != Unknown && len(closeTo(m.Lang)) == 1
+	return m.Lang == other.Lang && m.Lang != Unknown && len(lang.Close(m.Lang)) == 1
 }
 
 // is reports whether the sentences are surely in a language or a close one.

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"tfm/lang"
 )
 
 // class is the class of a word before a period.
@@ -256,9 +258,8 @@ var allWords = sync.OnceValue(func() map[string]*words {
 // wordsOf returns the words of the language with a BCP 47 tag, or those of all languages if it is
 // unknown. It is safe for concurrent use.
 func wordsOf(tag string) *words {
-	tag, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(tag, "_", "-")), "-")
 	all := allWords()
-	return cmp.Or(all[tag], all[""])
+	return cmp.Or(all[lang.Primary(tag)], all[""])
 }
 
 // newWords returns the words that all languages have.

@@ -223,17 +223,6 @@ func TestLines(t *testing.T) {
 	}
 }
 
-func TestScriptsOf(t *testing.T) {
-	for language, want := range map[string]string{
-		"": "[]", "en": "[Latin]", "zh-Hant": "[Chinese]", "sr": "[]", "sr-Cyrl": "[Cyrillic]", "zh-Latn-pinyin": "[Latin]",
-		"pt-BR": "[Latin]", "ja": "[Chinese Japanese kana]", "xx": "[]", "de-1996": "[Latin]", "en-Shaw": "[]",
-	} {
-		if got := fmt.Sprint(scriptsOf(language)); got != want {
-			t.Errorf("scriptsOf(%q) = %s, want %s", language, got, want)
-		}
-	}
-}
-
 // Held-out pairs that resemble training pairs are named.
 func TestNearHeldOutPairs(t *testing.T) {
 	d := data{Survey: new(corpus.Survey), read: &corpus.Corpus{ValidPairs: 7, HeldOut: &clean.ValidationSet{Near: 5}}}
