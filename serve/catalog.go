@@ -276,8 +276,8 @@ func (c *catalog) close() {
 	}
 }
 
-// find returns the language of list that a client's code means: the one that best answers it, or the
-// only one of that language, as zh is for zh-TW.
+// find returns the language of list that a client's code means: the one that best answers it, or
+// the only one of that language, as zh is for zh-TW.
 func find(list []string, code string) (tag string, ok bool) {
 	if found := lang.Best(code, list); len(found) > 0 {
 		return list[found[0]], true

@@ -69,8 +69,8 @@ func (d *Detector) Among(tags ...string) (among *Detector, unknown []string) {
 	return among, unknown
 }
 
-// Find returns the candidate that best answers for a tag, such as pt for pt-BR or zh-Hant for zh-TW.
-// It returns "" if d has none.
+// Find returns the candidate that best answers for a tag, such as pt for pt-BR or zh-Hant for
+// zh-TW. It returns "" if d has none.
 func (d *Detector) Find(tag string) string {
 	languages := d.Languages()
 	found := lang.Best(cmp.Or(written[lang.Primary(tag)], tag), languages)
