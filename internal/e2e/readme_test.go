@@ -58,7 +58,6 @@ var notRun = map[string]string{
 	"scale/slurm/":                "needs Slurm; TestScaleSlurm runs it",
 	"spark-submit ":               "needs PySpark; TestScaleSpark runs it",
 	"snakemake ":                  "needs Snakemake; TestScaleSnakemake runs it",
-	"alignerCmd: ":                "a setting of Bitextor; TestFilter runs it",
 	"rclone ":                     "needs rclone",
 	"tfm import -o zh-en.":        "needs a release of OPUS-MT; model/convert reads a small one",
 	"tfm translate -model zh-en.": "likewise",

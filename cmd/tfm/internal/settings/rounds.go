@@ -49,7 +49,7 @@ func (r *Run) roundRules() {
 const maxRateWorkers = 8
 
 // roundRate raises the learning rate of weights that begin at random by the root of the number of
-// workers K, whose mean has 1/√K of the noise. docs/rounds.md has the measurements.
+// workers K, whose mean has 1/√K of the noise. BENCHMARKS.md has the measurements.
 func (r *Run) roundRate() {
 	if o := &r.Options; o.Rounds.Workers > 1 && o.LR > 0 && o.Init == "" && r.chosen("lr", "suits %d workers", o.Rounds.Workers) {
 		o.LR = threeDigits(o.LR * math.Sqrt(float64(min(o.Rounds.Workers, maxRateWorkers))))
