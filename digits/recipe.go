@@ -11,17 +11,17 @@ import (
 
 // Recipe is a model with its training settings.
 type Recipe struct {
-	Model    model.ClassifierConfig
-	Epochs   int
-	Batch    int // images per step
-	Shift    int // each use shifts an image by up to this many pixels in each direction
-	Mean     float64
-	Scale    float64 // a pixel p of 0 to 255 becomes (p/255 - Mean)/Scale
-	Schedule string  // see train.Schedule
-	Peak     float64
-	Warmup   int // steps
-	Beta2    float64
-	Decay    float64 // weight decay, see train.Adam
+	Model  model.ClassifierConfig
+	Epochs int
+	Batch  int // images per step
+	Shift  int // each use shifts an image by up to this many pixels in each direction
+	Mean   float64
+	Scale  float64 // a pixel p of 0 to 255 becomes (p/255 - Mean)/Scale
+	Peak   float64 // learning rate after Warmup
+	Warmup int     // steps
+	Falls  bool    // the rate falls linearly to 0 after Warmup
+	Beta2  float64
+	Decay  float64 // weight decay, see train.Adam
 }
 
 var recipes = []struct {
@@ -36,7 +36,7 @@ var recipes = []struct {
 				FinalNorm: model.FinalNormOn, Init: model.PyTorchInit},
 			Rows: Side, Cols: Side, Classes: classes,
 		},
-		Epochs: 10, Batch: 64, Scale: 1, Schedule: train.ScheduleConstant, Peak: 1e-3, Beta2: 0.999,
+		Epochs: 10, Batch: 64, Scale: 1, Peak: 1e-3, Beta2: 0.999,
 	}},
 	{"vit-rows", Recipe{
 		Model: model.ClassifierConfig{
@@ -46,7 +46,7 @@ var recipes = []struct {
 		},
 		// mean and deviation of the training set
 		Epochs: 10, Batch: 64, Shift: 2, Mean: 0.1307, Scale: 0.3081,
-		Schedule: train.ScheduleLinear, Peak: 3e-3, Warmup: 600, Beta2: 0.98, Decay: 0.01,
+		Peak: 3e-3, Warmup: 600, Falls: true, Beta2: 0.98, Decay: 0.01,
 	}},
 }
 

@@ -34,7 +34,10 @@ func Train(ctx context.Context, r Recipe, s Set, seed uint64, pool *mat.Pool, re
 	pass := model.NewClassifierPass(m, pool)
 	perEpoch := (s.Len() + r.Batch - 1) / r.Batch
 	steps := perEpoch * r.Epochs
-	rate := train.Schedule{Name: r.Schedule, Peak: r.Peak, Warmup: min(r.Warmup, steps/4), End: steps}
+	rate := train.Schedule{Name: train.ScheduleConstant, Peak: r.Peak, Warmup: min(r.Warmup, steps/4)}
+	if r.Falls {
+		rate.Cooldown = train.Cooldown{From: rate.Warmup, End: steps}
+	}
 	optimizer := r.optimizer(m.Params)
 	b := newBatches(r, s, min(r.Batch, s.Len()))
 	dropout := rand.NewPCG(seed, 1<<63) // deal uses the streams of small numbers

@@ -420,7 +420,6 @@ def optimizers():
         ("adam", lambda p: torch.optim.Adam(p, lr=1e-3, betas=(0.9, 0.98), eps=1e-9), {}),
         ("adamw", lambda p: torch.optim.AdamW(p, lr=1e-3, betas=(0.9, 0.98), eps=1e-9, weight_decay=0.01), {"decay": 0.01}),
         ("sgd", lambda p: torch.optim.SGD(p, lr=1e-3, momentum=0.99), {"momentum": 0.99}),
-        ("sgd-nesterov", lambda p: torch.optim.SGD(p, lr=1e-3, momentum=0.99, nesterov=True), {"momentum": 0.99, "nesterov": True}),
         ("sgd-plain", lambda p: torch.optim.SGD(p, lr=1e-3), {"momentum": 0.0}),
     ]:
         rng = random.Random("optimizer." + name)

@@ -106,10 +106,9 @@ func optimizers(n int) map[string]func() Optimizer {
 	return map[string]func() Optimizer{
 		"adam":     func() Optimizer { return NewAdam(n, 0.9, 0.98, 1e-9) },
 		"adamw":    func() Optimizer { return NewAdamW(ps, 0.9, 0.98, 1e-9, 0.1) },
-		"sgd":      func() Optimizer { return NewSGD(n, 0, false) },
-		"momentum": func() Optimizer { return NewSGD(n, 0.9, false) },
+		"sgd":      func() Optimizer { return NewSGD(n, 0) },
+		"momentum": func() Optimizer { return NewSGD(n, 0.9) },
 		"muon":     func() Optimizer { return NewMuon(maps, 0.9, 0.98, 1e-9, 0.95, 0.7) },
-		"nesterov": func() Optimizer { return NewSGD(n, 0.9, true) },
 	}
 }
 

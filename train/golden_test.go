@@ -22,7 +22,7 @@ func optimizerOf(c *golden.Case, n int) Optimizer {
 		ps.New("w", 1, n) // a matrix, because PyTorch decays every weight
 		return NewAdamW(&ps, c.Beta1, c.Beta2, c.Eps, c.Decay)
 	}
-	return NewSGD(n, c.Momentum, c.Nesterov)
+	return NewSGD(n, c.Momentum)
 }
 
 func TestOptimizersMatchPyTorch(t *testing.T) {

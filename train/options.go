@@ -34,17 +34,14 @@ type Options struct {
 	ShuffleWindow int     `json:"shuffle_window"` // limit of pairs in a window; 0 is one window
 	BPEDropout    float64 `json:"bpe_dropout"`    // probability of dropping a merge
 
-	// The learning rate, see Schedule. "" is linear with DecaySteps, else inverse-sqrt with LR,
-	// else paper.
-	Schedule   string  `json:"schedule"`
-	Factor     float64 `json:"factor"`      // multiplies the paper's peak
-	LR         float64 `json:"lr"`          // peak; 0 is the paper's peak times Factor
-	Warmup     int     `json:"warmup"`      // steps to the peak
-	DecaySteps int     `json:"decay_steps"` // last step of the decay of linear and cosine
-	MinLR      float64 `json:"min_lr"`      // final rate of cosine
+	// The learning rate, see Schedule. "" is inverse-sqrt with LR, else paper.
+	Schedule string  `json:"schedule"`
+	Factor   float64 `json:"factor"` // multiplies the paper's peak
+	LR       float64 `json:"lr"`     // peak; 0 is the paper's peak times Factor
+	Warmup   int     `json:"warmup"` // steps to the peak
 
-	// Cooldown is the share of the run's steps, at its end, in which the learning rate of a
-	// schedule without an end falls linearly to 0; 0 is none. It begins when this share of
+	// Cooldown is the share of the run's steps, at its end, in which the learning rate falls
+	// linearly to 0; 0 is none. It begins when this share of
 	// Steps remains or, with Steps of 0, of Time, or earlier if Patience is exhausted, which
 	// then does not end the run at once. Its last step, the last of the run, is fixed when it
 	// begins: a checkpoint contains it, and a run with this number as Steps has the same
@@ -57,7 +54,6 @@ type Options struct {
 	Eps         float64 `json:"eps"`
 	WeightDecay float64 `json:"weight_decay"` // of adamw
 	Momentum    float64 `json:"momentum"`     // of sgd and muon
-	Nesterov    bool    `json:"nesterov"`     // of sgd with momentum
 
 	// MuonScale is the ratio of the root mean square of muon's update of a matrix to the
 	// learning rate.
@@ -179,8 +175,7 @@ func OptionsFor(preset string) Options {
 // Validate reports the first invalid field, as a *model.FieldError.
 func (o Options) Validate() error {
 	schedule := o.scheduleName()
-	paper, ends := schedule == SchedulePaper, schedule == ScheduleLinear || schedule == ScheduleCosine
-	root := paper || schedule == ScheduleInverseSqrt
+	paper := schedule == SchedulePaper
 	sgd, muon := o.Optimizer == OptimizerSGD, o.Optimizer == OptimizerMuon
 	_, noTokenizer := o.Tokenize.MarshalText()
 	if err := firstBroken([]rule{
@@ -193,19 +188,13 @@ func (o Options) Validate() error {
 		{o.Accumulate < 1 || o.Accumulate > 1<<16, "accumulate", o.Accumulate, "1 to 65536"},
 		{o.ShuffleWindow < 0 || o.ShuffleWindow > math.MaxInt32, "shuffle_window", o.ShuffleWindow, "0 to 2147483647"},
 		{!(o.BPEDropout >= 0 && o.BPEDropout <= 1), "bpe_dropout", o.BPEDropout, "0 to 1"},
-		{!slices.Contains([]string{SchedulePaper, ScheduleInverseSqrt, ScheduleLinear, ScheduleCosine, ScheduleConstant}, schedule), "schedule", o.Schedule, "paper, inverse-sqrt, linear, cosine or constant"},
+		{!slices.Contains([]string{SchedulePaper, ScheduleInverseSqrt, ScheduleConstant}, schedule), "schedule", o.Schedule, "paper, inverse-sqrt or constant"},
 		{!(o.LR >= 0) || !finite(o.LR), "lr", o.LR, "a finite number, 0 or more"},
 		{o.LR == 0 && !(o.Factor > 0) || !finite(o.Factor), "factor", o.Factor, "a finite number, more than 0"},
 		{o.LR != 0 && paper, "lr", o.LR, "0 with the schedule paper, whose peak follows from factor"},
-		{o.LR == 0 && !paper && schedule != ScheduleLinear, "lr", o.LR, "more than 0 with the schedule " + schedule},
-		{o.Warmup < 0 || o.Warmup < 1 && (root || o.LR == 0), "warmup", o.Warmup, "1 or more, or 0 with lr and the schedule linear, cosine or constant"},
-		{o.DecaySteps != 0 && !ends, "decay_steps", o.DecaySteps, "0 with the schedule " + schedule + ", which has no end"},
-		{ends && o.DecaySteps <= o.Warmup, "decay_steps", o.DecaySteps, fmt.Sprintf("the last step of the schedule %s, after the warmup of %d steps", schedule, o.Warmup)},
-		{o.MinLR != 0 && schedule != ScheduleCosine, "min_lr", o.MinLR, "0 with the schedule " + schedule + "; only cosine has it"},
-		{!(o.MinLR >= 0 && o.MinLR <= o.LR) && schedule == ScheduleCosine, "min_lr", o.MinLR, fmt.Sprintf("0 to lr, %v", o.LR)},
-		{o.DecaySteps != 0 && o.Steps > o.DecaySteps && o.MinLR == 0, "steps", o.Steps, fmt.Sprintf("at most %d, because the learning rate of later steps is 0", o.DecaySteps)},
+		{o.LR == 0 && !paper, "lr", o.LR, "more than 0 with the schedule " + schedule},
+		{o.Warmup < 0 || o.Warmup < 1 && schedule != ScheduleConstant, "warmup", o.Warmup, "1 or more, or 0 with the schedule constant"},
 		{!(o.Cooldown >= 0 && o.Cooldown < 1), "cooldown", o.Cooldown, "at least 0 and below 1"},
-		{o.Cooldown != 0 && ends, "cooldown", o.Cooldown, "0 with the schedule " + schedule + ", which decays to its own end"},
 		{!slices.Contains([]string{OptimizerAdam, OptimizerAdamW, OptimizerSGD, OptimizerMuon}, o.Optimizer), "optimizer", o.Optimizer, "adam, adamw, sgd or muon"},
 		{!(o.Beta1 >= 0 && o.Beta1 < 1), "beta1", o.Beta1, "0 ≤ beta1 < 1"},
 		{!(o.Beta2 >= 0 && o.Beta2 < 1), "beta2", o.Beta2, "0 ≤ beta2 < 1"},
@@ -215,8 +204,6 @@ func (o Options) Validate() error {
 		{o.WeightDecay*o.LR >= 1, "weight_decay", o.WeightDecay, fmt.Sprintf("less than 1/lr, %v, because a step subtracts lr·weight_decay of a weight", 1/o.LR)},
 		{!(o.Momentum >= 0 && o.Momentum < 1), "momentum", o.Momentum, "0 ≤ momentum < 1"},
 		{o.Momentum != 0 && !sgd && !muon, "momentum", o.Momentum, "0 with the optimizer " + o.Optimizer + "; only sgd and muon have it"},
-		{o.Nesterov && o.Momentum == 0, "nesterov", o.Nesterov, "false without momentum"},
-		{o.Nesterov && muon, "nesterov", o.Nesterov, "false with the optimizer muon, whose momentum is always Nesterov's"},
 		{o.MuonScale != 0 && !muon, "muon_scale", o.MuonScale, "0 with the optimizer " + o.Optimizer + "; only muon has it"},
 		{muon && !(o.MuonScale > 0 && finite(o.MuonScale)), "muon_scale", o.MuonScale, "a finite number, more than 0"},
 		{o.RDrop != 0 && !(o.RDrop >= 1e-6 && o.RDrop <= 1e6), "r_drop", o.RDrop, "0, or 1e-6 to 1e6"},
@@ -272,7 +259,7 @@ func (o Options) LearningRate(dModel int) Schedule {
 	if peak == 0 {
 		peak = PaperSchedule(dModel, o.Warmup, o.Factor).Peak
 	}
-	return Schedule{Name: o.scheduleName(), Peak: peak, Warmup: o.Warmup, End: o.DecaySteps, MinRate: o.MinLR}
+	return Schedule{Name: o.scheduleName(), Peak: peak, Warmup: o.Warmup}
 }
 
 // scheduleName returns the name of the schedule, with the default for "".
@@ -280,8 +267,6 @@ func (o Options) scheduleName() string {
 	switch {
 	case o.Schedule != "":
 		return o.Schedule
-	case o.DecaySteps != 0:
-		return ScheduleLinear
 	case o.LR != 0:
 		return ScheduleInverseSqrt
 	}
@@ -302,7 +287,7 @@ func (o Options) newOptimizer(params *layer.Params) Optimizer {
 	case OptimizerMuon:
 		return NewMuon(params, o.Beta1, o.Beta2, o.Eps, o.Momentum, o.MuonScale)
 	case OptimizerSGD:
-		return NewSGD(params.Count(), o.Momentum, o.Nesterov)
+		return NewSGD(params.Count(), o.Momentum)
 	case OptimizerAdamW:
 		return NewAdamW(params, o.Beta1, o.Beta2, o.Eps, o.WeightDecay)
 	}

@@ -3,8 +3,6 @@ package train
 import (
 	"fmt"
 	"math"
-
-	"tfm/mat"
 )
 
 // Values of Options.Schedule and Schedule.Name: the course of the learning rate after its peak at
@@ -12,38 +10,27 @@ import (
 const (
 	SchedulePaper       = "paper"        // inverse square root; the peak is factor·(d·Warmup)^-½
 	ScheduleInverseSqrt = "inverse-sqrt" // inverse square root of the step, any peak
-	ScheduleLinear      = "linear"       // linear, to 0 at step End+1
-	ScheduleCosine      = "cosine"       // half a cosine to MinRate at step End, then MinRate
 	ScheduleConstant    = "constant"     // the peak
 )
 
 // Schedule is a learning rate schedule. The rate rises linearly until step Warmup and then is
 //
-//	rate(s) = Peak · √(Warmup/s)                                               paper, inverse-sqrt
-//	rate(s) = Peak · (End+1-s)/(End+1-Warmup)                                  linear, 0 after End
-//	rate(s) = MinRate + (Peak-MinRate)·(1 + cos(π·(s-Warmup)/(End-Warmup)))/2  cosine
-//	rate(s) = Peak                                                             constant
+//	rate(s) = Peak · √(Warmup/s)  paper, inverse-sqrt
+//	rate(s) = Peak                constant
 //
-// Cosine is equation 5 of Loshchilov and Hutter (2017, "SGDR: Stochastic Gradient Descent with Warm
-// Restarts"), without restarts. The schedule of "Attention Is All You Need", section 5.3, d^-½ ·
-// min(s^-½, s·Warmup^-1.5), is the first one with Peak = (d·Warmup)^-½. The bits of all rates
-// are the same on every machine.
-//
-// Linear is Peak/(End+1-Warmup) at step End and 0 from step End+1, so that no step of a run of End
-// steps has the rate 0. Cosine is MinRate from step End.
+// The schedule of "Attention Is All You Need", section 5.3, d^-½ · min(s^-½, s·Warmup^-1.5), is the
+// first one with Peak = (d·Warmup)^-½.
 //
 // A cooldown multiplies the rates of the steps after Cooldown.From by a factor that falls linearly,
-// (Cooldown.End+1-s)/(Cooldown.End+1-Cooldown.From), 0 after End. A constant rate with a cooldown
-// is the schedule "warmup-stable-decay" (Hu et al., 2024, "MiniCPM"; Hägele et al., 2024, "Scaling
-// Laws and Compute-Optimal Training Beyond Fixed Training Durations"). Unlike the schedules with an
-// End, it can begin a run whose length is not known yet.
+// (Cooldown.End+1-s)/(Cooldown.End+1-Cooldown.From), 0 after End, so that no step of a run of End
+// steps has the rate 0. A constant rate with a cooldown is the schedule "warmup-stable-decay" (Hu
+// et al., 2024, "MiniCPM"; Hägele et al., 2024, "Scaling Laws and Compute-Optimal Training Beyond
+// Fixed Training Durations"), and with one from step Warmup a linear decay. It can begin a run
+// whose length is not known yet.
 type Schedule struct {
-	Name    string
-	Peak    float64 // the rate at step Warmup
-	Warmup  int     // steps; 0 or 1 is no warmup; paper and inverse-sqrt need at least 1
-	End     int     // of linear and cosine: the last step of the decay, above Warmup
-	MinRate float64 // of cosine
-
+	Name     string
+	Peak     float64  // the rate at step Warmup
+	Warmup   int      // steps; 0 or 1 is no warmup; paper and inverse-sqrt need at least 1
 	Cooldown Cooldown // the zero value is none
 }
 
@@ -86,14 +73,8 @@ func (c Schedule) beforeCooldown(s int) float64 {
 	if s < c.Warmup {
 		return c.Peak * (float64(s) / float64(c.Warmup))
 	}
-	switch c.Name {
-	case ScheduleConstant:
+	if c.Name == ScheduleConstant {
 		return c.Peak
-	case ScheduleLinear:
-		return c.Peak * max(0, float64(c.End+1-s)/float64(c.End+1-c.Warmup))
-	case ScheduleCosine:
-		_, cos := mat.Sincos(math.Pi * min(1, float64(s-c.Warmup)/float64(c.End-c.Warmup)))
-		return c.MinRate + float64((c.Peak-c.MinRate)*((1+cos)/2))
 	}
 	return c.Peak * math.Sqrt(float64(c.Warmup)/float64(s))
 }
@@ -108,13 +89,8 @@ func (c Schedule) String() string {
 	if c.Cooldown.End > 0 {
 		cooldown = fmt.Sprintf(", and linearly to 0 from step %d to step %d", c.Cooldown.From, c.Cooldown.End)
 	}
-	switch c.Name {
-	case ScheduleConstant:
+	if c.Name == ScheduleConstant {
 		return peak + "constant" + cooldown
-	case ScheduleLinear:
-		return peak + fmt.Sprintf("linear to 0 after step %d", c.End)
-	case ScheduleCosine:
-		return peak + fmt.Sprintf("cosine to %.3g at step %d", c.MinRate, c.End)
 	}
 	return peak + "inverse square root of the step" + cooldown
 }

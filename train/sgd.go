@@ -8,17 +8,15 @@ import "tfm/mat"
 //	b = Momentum·b + g
 //	w = w - rate·b
 //
-// With Nesterov's momentum (Sutskever et al., 2013), w = w - rate·(g + Momentum·b). With Momentum
-// 0 it is plain gradient descent.
+// With Momentum 0 it is plain gradient descent.
 type SGD struct {
 	Momentum float64
-	Nesterov bool
 	B        []float32 // momentum, in the layout of the weights; nil with Momentum 0
 }
 
 // NewSGD returns an optimizer of n weights at step 0.
-func NewSGD(n int, momentum float64, nesterov bool) *SGD {
-	s := &SGD{Momentum: momentum, Nesterov: nesterov}
+func NewSGD(n int, momentum float64) *SGD {
+	s := &SGD{Momentum: momentum}
 	if momentum != 0 {
 		s.B = make([]float32, n)
 	}
@@ -38,12 +36,11 @@ func (s *SGD) Resume(int) {}
 
 // StepAndClear implements Optimizer.
 func (s *SGD) StepAndClear(p *mat.Pool, w, g []float32, rate float64, clip float32) {
-	mat.Each(p, len(w), optimizerGrain, sgdStep{float32(s.Momentum), s.Nesterov, float32(rate), clip, w, g, s.B})
+	mat.Each(p, len(w), optimizerGrain, sgdStep{float32(s.Momentum), float32(rate), clip, w, g, s.B})
 }
 
 type sgdStep struct {
 	momentum   float32
-	nesterov   bool
 	rate, clip float32
 	w, g, b    []float32
 }
@@ -55,12 +52,8 @@ func (s *sgdStep) Range(lo, hi int) {
 	}
 	direction := g
 	if s.b != nil {
-		b := s.b[lo:hi]
-		mat.AxpyTo(b, s.momentum, b, g)
-		if direction = b; s.nesterov {
-			mat.Axpy(s.momentum, b, g)
-			direction = g
-		}
+		direction = s.b[lo:hi]
+		mat.AxpyTo(direction, s.momentum, direction, g)
 	}
 	mat.Axpy(-s.rate, direction, w)
 	clear(g)

@@ -96,7 +96,10 @@ func (d *demo) run(ctx context.Context, _ []string) error {
 func (d *demo) check() error {
 	o := &d.options
 	o.Warmup = max(1, min(o.Warmup, o.Steps/6))
-	o.DecaySteps = max(o.Steps, o.Warmup+1)
+	o.Schedule = train.ScheduleConstant
+	if falling := o.Steps - o.Warmup; falling > 0 {
+		o.Cooldown = (float64(falling) + 0.5) / float64(o.Steps) // times Steps it is cut to falling
+	}
 	err := cmp.Or(
 		settings.Error(o.Validate()),
 		cli.UsageIf(d.heldOut < 1 || d.heldOut > grammar.HeldOutPairs, "-held-out is %d, expected 1 to %d", d.heldOut, grammar.HeldOutPairs),

@@ -151,7 +151,6 @@ func TestFormerFlags(t *testing.T) {
 		"info -init pytorch":     `unknown flag -init; did you mean "-set init-scheme=NAME"?`,
 		"train -beta1 0.9":       `beta1 is a setting, not a flag; did you mean "-set beta1=0.9"?`,
 		"train -norm-eps=1e-6":   `norm-eps is a setting, not a flag; did you mean "-set norm-eps=1e-6"?`,
-		"train -nesterov":        `nesterov is a setting, not a flag; did you mean "-set nesterov=true"?`,
 		"train -d-k -d-v 3":      `d-k is a setting, not a flag; did you mean "-set d-k=N"?`,
 		"info -positions halves": `positions is a setting, not a flag; did you mean "-set positions=halves"?`,
 		"train -set beta3=0.9":   `-set beta3=0.9: unknown setting beta3; did you mean "beta1"?`,

@@ -159,7 +159,7 @@ func TestCompletion(t *testing.T) {
 				{"tfm train -preset sma\t", "[train][-preset][small]"},
 				{"tfm train -preset=sma\t", "[train][-preset=small]"},
 				{"tfm train -optimizer sg\t", "[train][-optimizer][sgd]"},
-				{"tfm train --schedule cos\t", "[train][--schedule][cosine]"},
+				{"tfm train --schedule con\t", "[train][--schedule][constant]"},
 				{"tfm train -resume -optimizer mu\t", "[train][-resume][-optimizer][muon]"},
 				{"tfm train -set norm-k\trms", "[train][-set][norm-kind=rms]"},
 				{"tfm train -set norm-kind=r\t", "[train][-set][norm-kind=rms]"},

@@ -39,7 +39,6 @@ type Settings struct {
 	Limit, Rate     float64
 	Beta1, Beta2    float64
 	Momentum, Decay float64
-	Nesterov        bool
 }
 
 // Case is one golden file.

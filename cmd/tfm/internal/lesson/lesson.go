@@ -96,7 +96,7 @@ func (l *Lesson) train(w *bufio.Writer, m learner, pool *mat.Pool) (learned bool
 		batch.Append(m.src.encode(pair[0]), m.tgt.encode(pair[1]))
 	}
 	pass := model.NewPass(m.Transformer, pool)
-	sgd := train.NewSGD(m.Params.Count(), momentum, false)
+	sgd := train.NewSGD(m.Params.Count(), momentum)
 	for step := 0; ; step++ {
 		total := pass.Train(&batch, 0, 1/float32(len(batch.TgtOut)))
 		loss := total.Sum / float64(total.Tokens)

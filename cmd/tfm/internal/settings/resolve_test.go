@@ -2,7 +2,6 @@ package settings
 
 import (
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -119,18 +118,15 @@ func TestResolve(t *testing.T) {
 		{"-lr over a factor", "", "factor=2", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=constant:default"},
 		{"the paper's schedule over a peak", "", "lr=0.003", "schedule=paper", Facts{}, "lr=0 schedule=paper:command-line"},
 		{"-lr over the paper's schedule", "", "schedule=paper lr=0", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=inverse-sqrt"},
-		{"decay-steps over a schedule without an end", "schedule=inverse-sqrt", "", "decay-steps=200000", Facts{}, "schedule=linear"},
-		{"decay-steps with a schedule that has one", "schedule=cosine decay-steps=150000", "", "decay-steps=200000", Facts{}, "schedule=cosine:recipe"},
-		{"decay-steps alone", "", "", "decay-steps=200000", Facts{}, "schedule=linear"},
 
 		// The optimizer.
 		{"adamw has a weight decay", "", "", "optimizer=adamw", Facts{}, "weight-decay=0.01"},
 		{"its own", "", "", "optimizer=adamw weight-decay=0.1", Facts{}, "weight-decay=0.1:command-line"},
 		{"over a lower one", "weight-decay=0.1 optimizer=adamw", "", "optimizer=adamw", Facts{}, "weight-decay=0.01"},
 		{"another optimizer has none", "", "optimizer=adamw weight-decay=0.1", "optimizer=adam", Facts{}, "weight-decay=0"},
-		{"and no momentum", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=adam", Facts{}, "momentum=0 nesterov=false"},
-		{"sgd keeps it", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=sgd", Facts{}, "momentum=0.9:file nesterov=true:file"},
-		{"muon has a momentum and a scale", "", "optimizer=sgd momentum=0.9 nesterov=true", "optimizer=muon", Facts{}, "momentum=0.95 muon-scale=0.2:default nesterov=false"},
+		{"and no momentum", "", "optimizer=sgd momentum=0.9", "optimizer=adam", Facts{}, "momentum=0"},
+		{"sgd keeps it", "", "optimizer=sgd momentum=0.9", "optimizer=sgd", Facts{}, "momentum=0.9:file"},
+		{"muon has a momentum and a scale", "", "optimizer=sgd momentum=0.9", "optimizer=muon", Facts{}, "momentum=0.95 muon-scale=0.2:default"},
 		{"muon's own", "", "", "optimizer=muon momentum=0.9 muon-scale=0.2", Facts{}, "momentum=0.9:command-line muon-scale=0.2:command-line"},
 		{"another optimizer has no scale", "", "optimizer=muon muon-scale=0.2", "optimizer=adam", Facts{}, "momentum=0 muon-scale=0"},
 		{"sgd without a preset's momentum", "", "", "optimizer=sgd", Facts{}, "momentum=0 muon-scale=0"},
@@ -166,7 +162,6 @@ func TestResolve(t *testing.T) {
 		{"in a few steps", "", "", "init=old steps=60", init("tiny", nil), "warmup=6:chosen"},
 		{"another rate", "", "", "init=old lr=0.002 optimizer=muon warmup=9", init("tiny", nil), "optimizer=muon:command-line momentum=0.95:default muon-scale=0.2:default lr=0.002:command-line schedule=constant:default warmup=9:command-line"},
 		{"another schedule", "", "", "init=old schedule=paper", init("base", nil), "schedule=paper:command-line lr=0:default warmup=4000:default cooldown=0:default"},
-		{"a schedule with an end", "", "", "init=old steps=5000 decay-steps=5000", init("base", nil), "schedule=linear:default lr=0.000125:chosen cooldown=0:default"},
 		{"a factor", "", "", "init=old factor=2", init("tiny", nil), "optimizer=muon:default schedule=paper:default lr=0:default"},
 		{"the rate does not depend on a named preset", "", "", "init=old preset=small", init("small", func(t *Trained) { t.Config.Dropout = 0.25 }), "dropout=0.1:default optimizer=muon:default lr=0.00025:chosen schedule=constant:default warmup=100:default batch-tokens=2000:default"},
 		{"a rate beside a named preset", "", "", "init=old preset=small lr=0.002", init("small", nil), "optimizer=muon:default lr=0.002:command-line"},
@@ -238,7 +233,7 @@ func TestResolve(t *testing.T) {
 
 // Given settings of every kind stay when others are set from a lower origin.
 func TestHold(t *testing.T) {
-	const typed = "init=old steps=7 time=5m0s seed=9 dropout=0.25 norm-eps=0.001 lr=0.5 nesterov=true tie=none bias=ff final-norm=false scale-embeddings=false tokenize=zh"
+	const typed = "init=old steps=7 time=5m0s seed=9 dropout=0.25 norm-eps=0.001 lr=0.5 tie=none bias=ff final-norm=false scale-embeddings=false tokenize=zh"
 	r, err := given("", "", typed)
 	if err != nil {
 		t.Fatal(err)
@@ -369,25 +364,5 @@ func TestErrorNamesFlags(t *testing.T) {
 	}
 	if err := Error(nil, nil); err != nil {
 		t.Errorf("of no errors: %v", err)
-	}
-}
-
-// The help and docs/training.md describe the end of the schedule linear as train.Schedule computes
-// it.
-func TestLinearScheduleIsDocumented(t *testing.T) {
-	help := NewRun(cli.NewFlags()).Flags().Lookup("schedule").Usage
-	page, err := os.ReadFile("../../../../docs/training.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for document, text := range map[string]string{"help": help, "docs/training.md": string(page)} {
-		for line := range strings.Lines(text) {
-			if strings.Contains(line, "straight") && !strings.Contains(line, "to 0, one step after") {
-				t.Errorf("%s: %q, want \"to 0, one step after\" in it", document, line)
-			}
-		}
-		if !strings.Contains(text, "straight") {
-			t.Errorf("%s does not describe the schedule linear", document)
-		}
 	}
 }

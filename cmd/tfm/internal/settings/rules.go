@@ -78,7 +78,7 @@ func (r *Run) optionRules() error {
 	return r.optimizerRules()
 }
 
-// scheduleRules derives the schedule of the learning rate, its peak and its cooldown.
+// scheduleRules derives the schedule of the learning rate and its peak.
 func (r *Run) scheduleRules() error {
 	o := &r.Options
 	if level := r.Origin("factor"); level > Default && level == r.Origin("lr") && o.LR != 0 && o.Factor != 1 {
@@ -88,14 +88,10 @@ func (r *Run) scheduleRules() error {
 		o.LR = 0
 	}
 	if r.over("lr", "schedule") && o.Schedule == train.SchedulePaper ||
-		r.over("factor", "schedule") && (o.Schedule == train.ScheduleInverseSqrt || o.Schedule == train.ScheduleConstant) && o.LR == 0 ||
-		r.over("decay-steps", "schedule") && o.Schedule != train.ScheduleLinear && o.Schedule != train.ScheduleCosine {
+		r.over("factor", "schedule") && (o.Schedule == train.ScheduleInverseSqrt || o.Schedule == train.ScheduleConstant) && o.LR == 0 {
 		o.Schedule = "" // the default of the other settings
 	}
 	o.Schedule = o.LearningRate(r.Config.DModel).Name
-	if ends := o.Schedule == train.ScheduleLinear || o.Schedule == train.ScheduleCosine; ends && r.Origin("cooldown") == Default {
-		o.Cooldown = 0
-	}
 	return nil
 }
 
@@ -120,9 +116,6 @@ func (r *Run) optimizerRules() error {
 		default:
 			*s.value = 0
 		}
-	}
-	if r.over("optimizer", "nesterov") && !sgd {
-		o.Nesterov = false
 	}
 	for _, name := range []string{"beta1", "beta2", "eps"} {
 		if r.Origin(name) == CommandLine && sgd {

@@ -108,7 +108,7 @@ func (r *Run) declare(f *cli.Flags) {
 
 // settingsOnly are the settings that no flag of their own sets, only -set and the lines of files.
 var settingsOnly = []string{
-	"beta1", "beta2", "eps", "weight-decay", "momentum", "nesterov", "muon-scale", "factor", "decay-steps", "min-lr",
+	"beta1", "beta2", "eps", "weight-decay", "momentum", "muon-scale", "factor",
 	"attention-dropout", "ff-dropout", "smoothing-over",
 	"d-k", "d-v", "autoreg", "output-bias", "bias", "activation", "norm-kind", "norm-eps", "final-norm", "positions", "first-position", "scale-embeddings", "init-scheme",
 }
@@ -209,23 +209,18 @@ func optimizerFlags(f *cli.Flags, o *train.Options) {
 	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon")
 	f.Float64Var(&o.WeightDecay, "weight-decay", o.WeightDecay, fmt.Sprintf("weight decay of adamw, which is multiplied by the learning rate; with adamw %v unless given", usualWeightDecay))
 	f.Float64Var(&o.Momentum, "momentum", o.Momentum, fmt.Sprintf("momentum of sgd, or muon; with muon %v unless given", usualMuonMomentum)).Default(byPreset)
-	f.BoolVar(&o.Nesterov, "nesterov", o.Nesterov, "use Nesterov momentum in sgd")
 	f.Float64Var(&o.MuonScale, "muon-scale", o.MuonScale, fmt.Sprintf("root mean square of muon's update of a matrix at a learning rate of 1; with muon %v unless given", usualMuonScale)).Default(byPreset)
 	f.Float64Var(&o.ClipNorm, "clip-norm", o.ClipNorm, "limit of the gradient's norm; 0 is none")
 	f.StringVar(&o.Schedule, "schedule", o.Schedule, "learning rate after the warmup:\n"+
 		"  paper         ~ 1/sqrt(step) from the paper's peak\n"+
 		"  inverse-sqrt  ~ 1/sqrt(step) from -lr\n"+
-		"  linear        straight to 0, one step after decay-steps\n"+
-		"  cosine        half a cosine to min-lr at decay-steps\n"+
 		"  constant      -lr\n"+
-		"Unless given: linear with decay-steps, else inverse-sqrt with -lr, else paper").
-		Choices(train.SchedulePaper, train.ScheduleInverseSqrt, train.ScheduleLinear, train.ScheduleCosine, train.ScheduleConstant).Default(byPreset)
+		"Unless given: inverse-sqrt with -lr, else paper").
+		Choices(train.SchedulePaper, train.ScheduleInverseSqrt, train.ScheduleConstant).Default(byPreset)
 	f.Float64Var(&o.LR, "lr", o.LR, "peak learning rate; 0 is the paper's").Default(byPreset)
 	f.Float64Var(&o.Factor, "factor", o.Factor, "factor of the paper's learning rate")
 	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises to its peak").Default(chosenDefault)
-	f.IntVar(&o.DecaySteps, "decay-steps", o.DecaySteps, "last step of the schedules linear and cosine")
-	f.Float64Var(&o.Cooldown, "cooldown", o.Cooldown, "`share` of the run, at its end, in which the learning rate of the schedules paper, inverse-sqrt and constant falls linearly to 0; 0 is none").Default(byPreset)
-	f.Float64Var(&o.MinLR, "min-lr", o.MinLR, "final learning rate of the schedule cosine")
+	f.Float64Var(&o.Cooldown, "cooldown", o.Cooldown, "`share` of the run, at its end, in which the learning rate falls linearly to 0; 0 is none").Default(byPreset)
 }
 
 // trainingRegularizationFlags declares the flags of the regularization that is no setting of the

@@ -153,8 +153,6 @@ func optimizer(o train.Options) string {
 		s += fmt.Sprintf(", weight decay %v", o.WeightDecay)
 	case o.Optimizer == train.OptimizerMuon:
 		s = fmt.Sprintf("muon, Nesterov's momentum %v, scale %v; adam for vectors and embeddings, %s", o.Momentum, o.MuonScale, betas)
-	case o.Optimizer == train.OptimizerSGD && o.Nesterov:
-		s = fmt.Sprintf("sgd, Nesterov's momentum %v", o.Momentum)
 	case o.Optimizer == train.OptimizerSGD:
 		s = fmt.Sprintf("sgd, momentum %v", o.Momentum)
 	}
