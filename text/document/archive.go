@@ -102,8 +102,8 @@ func (a *archive) attributes(part, element string, names ...string) (values [][]
 	if err != nil || content == nil {
 		return nil, err
 	}
-	is := func(name string, n *node) bool {
-		if name == element {
+	is := func(n *node) bool {
+		if n.name == element {
 			var v []string
 			for _, name := range names {
 				v = append(v, n.attr(name))

@@ -7,7 +7,6 @@
 //	group.go     groups of texts, in the form in which they are translated
 //	elements.go  inline elements: from bytes to spans and back
 //	encoding.go  a document as an editor of its text in UTF-8
-//	xml.go       XML as tokens with their bytes
 //	tags.go      tags in strings and subtitles
 //	passage.go   plain text as passages: lines, or several wrapped ones as one
 //	wrap.go      lines, and where a translation is wrapped

@@ -65,8 +65,8 @@ func checkEncryption(a *archive) error {
 // sets the language.
 func translateNamed(names ...string) func(*editor) error {
 	return func(e *editor) error {
-		is := func(name string, _ *node) bool {
-			return name == "dc:language" && e.To != "" || slices.Contains(names, name)
+		is := func(n *node) bool {
+			return n.name == "dc:language" && e.To != "" || slices.Contains(names, n.name)
 		}
 		return e.nodes(is, func(n *node) error {
 			if n.name == "dc:language" {

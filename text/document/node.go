@@ -2,6 +2,9 @@ package document
 
 import (
 	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
 	"strings"
 
 	"tfm/text/internal/xmltext"
@@ -10,6 +13,8 @@ import (
 // node is an element of an XML file, a text or another token between elements.
 type node struct {
 	name       string // with a prefix of prefixes, "" of a text, "?" of other tokens
+	raw        string // the name as it is written
+	copied     bool   // it or an element around it has translate="no"
 	start, end int    // bytes of the file, with the tags
 	inner      [2]int // the content, which is empty at the end of <br/>
 	attrs      []xml.Attr
@@ -86,61 +91,85 @@ func within(scope map[string]string, attrs []xml.Attr) map[string]string {
 	return scope
 }
 
-// nodes calls use with each element that is returns true for and that is not in another one.
-func (e *editor) nodes(is func(name string, n *node) bool, use func(*node) error) error {
-	scopes := []map[string]string{{"xml": "xml"}}
-	var open []*node // from the element for use
-	count := 0       // of nodes in open
+// nodes calls use with each element that is returns true for and that is not in another one. It
+// reports faults of syntax, and entities that a document type defines, which are never read.
+func (e *editor) nodes(is func(*node) bool, use func(*node) error) error {
+	d := xml.NewDecoder(strings.NewReader(e.src))
+	d.CharsetReader = func(charset string, in io.Reader) (io.Reader, error) {
+		if strings.HasPrefix(strings.ToLower(charset), "utf-16") { // e.src is already UTF-8
+			return in, nil
+		}
+		return nil, fmt.Errorf("encoding %s, expected UTF-8 or UTF-16", charset)
+	}
+	stack := []*node{{scope: map[string]string{"xml": "xml"}}} // the open elements, below them the file
+	used, count := 0, 0                                        // the place in it of the element for use, 0 for none; its nodes
 	add := func(n *node) {
-		if len(open) > 0 {
-			top := open[len(open)-1]
+		if used > 0 {
+			top := stack[len(stack)-1]
 			top.nodes = append(top.nodes, n)
 			count++
 		}
 	}
-	for t, err := range e.xml() {
-		if err != nil {
-			return err
-		}
-		switch token := t.Token.(type) {
+	for {
+		n := &node{start: int(d.InputOffset())}
+		token, err := d.RawToken()
+		n.end = int(d.InputOffset())
+		top := stack[len(stack)-1]
+		switch token := token.(type) {
 		case xml.StartElement:
-			scope := within(scopes[len(scopes)-1], token.Attr)
-			scopes = append(scopes, scope)
-			if len(scope) > maxNamespaces || count > maxNodes {
-				return e.errorf(t.start, "more than %d namespaces, or %d elements in a paragraph", maxNamespaces, maxNodes)
+			n.inner, n.attrs, n.scope, n.raw = [2]int{n.end, n.end}, token.Attr, within(top.scope, token.Attr), tagName(token.Name)
+			n.name, n.copied = qualified(n.scope, token.Name), top.copied
+			if own := n.attr("translate"); own != "" {
+				n.copied = own == "no" || own != "yes" && top.copied
 			}
-			n := &node{name: qualified(scope, token.Name), start: t.start, inner: [2]int{t.end, t.end}, attrs: token.Attr, scope: scope}
-			if len(open) > 0 || is(n.name, n) {
+			switch {
+			case len(stack) > maxDepth:
+				err = fmt.Errorf("elements nested deeper than %d", maxDepth)
+			case len(n.scope) > maxNamespaces || count > maxNodes:
+				err = fmt.Errorf("more than %d namespaces, or %d elements in a paragraph", maxNamespaces, maxNodes)
+			case used == 0 && is(n):
+				used = len(stack)
+			default:
 				add(n)
-				open = append(open, n)
 			}
+			stack = append(stack, n)
 		case xml.EndElement:
-			scopes = scopes[:len(scopes)-1]
-			if len(open) == 0 {
+			if top.raw != tagName(token.Name) {
+				err = fmt.Errorf("found the end of <%s>, expected that of another element", tagName(token.Name))
 				break
 			}
-			n := open[len(open)-1]
-			open = open[:len(open)-1]
-			n.inner[1], n.end = t.start, t.end
-			if len(open) > 0 {
-				break
-			}
-			count = 0
-			if err := use(n); err != nil {
-				return err
+			stack = stack[:len(stack)-1]
+			top.inner[1], top.end = n.start, n.end
+			if used == len(stack) {
+				used, count = 0, 0
+				if err := use(top); err != nil {
+					return err
+				}
 			}
 		case xml.CharData:
-			if len(open) > 0 {
-				add(&node{start: t.start, end: t.end, text: string(token)})
-			}
+			n.text = string(token)
+			add(n)
 		default:
-			if len(open) > 0 {
-				add(&node{name: "?", start: t.start, end: t.end})
-			}
+			n.name = "?"
+			add(n)
+		}
+		if err == io.EOF && len(stack) == 1 {
+			return nil
+		}
+		if err == io.EOF {
+			err = fmt.Errorf("the file ends in <%s>", top.raw)
+		}
+		if syntax := new(xml.SyntaxError); errors.As(err, &syntax) {
+			err = errors.New(syntax.Msg)
+		}
+		if err != nil {
+			return e.errorf(min(n.end, len(e.src)), "%v", err)
 		}
 	}
-	return nil
 }
+
+// local returns the name of an element without its namespace.
+func (n *node) local() string { return n.raw[strings.IndexByte(n.raw, ':')+1:] }
 
 // attr returns the value of an attribute by its name with the usual prefix, or "".
 func (n *node) attr(name string) string {
@@ -214,14 +243,14 @@ func setAttr(tag, name, value string) string {
 }
 
 // prefixed returns a tag with the prefix of the name of n as it is written.
-func (e *editor) prefixed(n *node, before, after string) string {
-	name := e.src[n.start+1 : n.inner[0]]
-	if i := strings.IndexAny(name, " \t\r\n/>"); i >= 0 {
-		name = name[:i]
+func (n *node) prefixed(before, after string) string {
+	return before + strings.TrimSuffix(n.raw, n.local()) + after
+}
+
+// tagName returns the name as it is written.
+func tagName(n xml.Name) string {
+	if n.Space == "" {
+		return n.Local
 	}
-	prefix, _, ok := strings.Cut(name, ":")
-	if !ok {
-		return before + after
-	}
-	return before + prefix + ":" + after
+	return n.Space + ":" + n.Local
 }

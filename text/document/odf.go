@@ -48,8 +48,8 @@ type odfPart struct {
 }
 
 // isUnit reports whether an element has texts that are translated as one edit, or is copied.
-func (o *odfPart) isUnit(name string, n *node) bool {
-	switch name {
+func (o *odfPart) isUnit(n *node) bool {
+	switch n.name {
 	case "text:p", "text:h", "svg:title", "svg:desc", "dc:title", "dc:subject", "dc:description", "style:style", "style:default-style",
 		"presentation:footer-decl", "presentation:header-decl", "text:tracked-changes":
 		return true
@@ -146,7 +146,7 @@ func (o *odfPart) block(p *paragraph, n *node) []piece {
 	case "svg:title", "svg:desc", "dc:title", "dc:subject", "dc:description", "presentation:footer-decl", "presentation:header-decl":
 		return p.leaf(o.editor, n)
 	}
-	if len(n.nodes) == 0 || o.isUnit(n.name, n) { // the latter is copied
+	if len(n.nodes) == 0 || o.isUnit(n) { // the latter is copied
 		return raw(o.src[n.start:n.end])
 	}
 	return o.around(n, n.inner, o.blocks(p, n.nodes))
@@ -229,7 +229,7 @@ func (o *odfPart) span(n *node, outer runFormat) runFormat {
 		if properties == "" && len(n.attrs) == 1 {
 			return outer
 		}
-		tag = setAttr(tag, o.prefixed(n, "", "style-name"), o.styles[properties])
+		tag = setAttr(tag, n.prefixed("", "style-name"), o.styles[properties])
 	}
 	return runFormat{outer.open + tag, o.src[n.inner[1]:n.end] + outer.close}
 }

@@ -72,8 +72,8 @@ type officePart struct {
 }
 
 // isUnit reports whether an element has texts that are translated as one edit, or a language.
-func (o *officePart) isUnit(name string, n *node) bool {
-	switch name {
+func (o *officePart) isUnit(n *node) bool {
+	switch n.name {
 	case "w:p", "a:p", "x:si", "x:is", "x:text", "p:text", "c:strCache", "c:multiLvlStrCache", "dc:title", "dc:subject", "dc:description":
 		return true
 	case "w:lang", "dc:language":
@@ -86,15 +86,14 @@ func (o *officePart) isUnit(name string, n *node) bool {
 
 // hasAltText reports whether an element describes a picture or the like.
 func hasAltText(n *node) bool {
-	_, local, _ := strings.Cut(n.name, ":")
-	return (local == "docPr" || local == "cNvPr") && (n.attr("descr") != "" || n.attr("title") != "")
+	return (n.local() == "docPr" || n.local() == "cNvPr") && (n.attr("descr") != "" || n.attr("title") != "")
 }
 
 // unit edits an element for which isUnit returns true.
 func (o *officePart) unit(n *node) error {
 	switch n.name {
 	case "w:lang":
-		return o.put(n.start, n.inner[0], setAttr(o.src[n.start:n.inner[0]], o.prefixed(n, "", langAttr(o.To)), o.To))
+		return o.put(n.start, n.inner[0], setAttr(o.src[n.start:n.inner[0]], n.prefixed("", langAttr(o.To)), o.To))
 	case "dc:language":
 		return o.setLanguage(n)
 	}
@@ -140,7 +139,7 @@ func (o *officePart) block(p *paragraph, n *node) []piece {
 	case "w:del", "w:moveFrom":
 		return raw(o.src[n.start:n.end])
 	case "w:lvlText":
-		tag := p.attributes(o.src[n.start:n.inner[0]], numberText, o.prefixed(n, "", "val"))
+		tag := p.attributes(o.src[n.start:n.inner[0]], numberText, n.prefixed("", "val"))
 		return append(tag, piece{raw: o.src[n.inner[0]:n.end]})
 	}
 	tag := raw(o.src[n.start:n.inner[0]])
@@ -202,7 +201,7 @@ func (o *officePart) content(p *paragraph, nodes []*node) (content []inline) {
 		case "w:r", "a:r", "x:r":
 			content = append(content, o.run(p, c)...)
 		case "x:t": // without a run
-			format := runFormat{o.prefixed(c, "<", `t xml:space="preserve">`), o.prefixed(c, "</", "t>")}
+			format := runFormat{c.prefixed("<", `t xml:space="preserve">`), c.prefixed("</", "t>")}
 			content = append(content, inline{text: decodeCell(c.content()), format: format})
 		case "", "w:proofErr", "x:rPh":
 			// Marks of spelling and readings belong to the text that is replaced.
@@ -268,11 +267,11 @@ func hasTextResult(instruction string) bool {
 
 // run returns the content of a run.
 func (o *officePart) run(p *paragraph, n *node) (content []inline) {
-	tag := o.prefixed(n, "<", "r>")
+	tag := n.prefixed("<", "r>")
 	if own := o.src[n.start:n.inner[0]]; strings.Contains(own, "xmlns") {
 		tag = own
 	}
-	closing := o.prefixed(n, "</", "r>")
+	closing := n.prefixed("</", "r>")
 	text, properties, all := "t>", "", ""
 	for _, c := range n.nodes {
 		switch c.name {
@@ -291,7 +290,7 @@ func (o *officePart) run(p *paragraph, n *node) (content []inline) {
 	} else {
 		text = `t xml:space="preserve">`
 	}
-	format := runFormat{tag + properties + o.prefixed(n, "<", text), o.prefixed(n, "</", "t>") + closing}
+	format := runFormat{tag + properties + n.prefixed("<", text), n.prefixed("</", "t>") + closing}
 	for _, c := range n.nodes {
 		alone := func() []piece {
 			return slices.Concat(raw(tag+all), o.blocks(p, []*node{c}), raw(closing))
@@ -350,7 +349,7 @@ func (o *officePart) wordFormat(n *node) string {
 // drawingFormat returns a:rPr of a run, in the target language if that is known and without marks
 // of spelling, or "" if it has no properties.
 func (o *officePart) drawingFormat(run *node) string {
-	tag, content, lang := o.prefixed(run, "<", "rPr/>"), "", ""
+	tag, content, lang := run.prefixed("<", "rPr/>"), "", ""
 	if n := run.child("a:rPr"); n != nil {
 		tag, content = o.src[n.start:n.inner[0]], o.src[n.inner[0]:n.end]
 	}

@@ -2,8 +2,8 @@ package document
 
 import (
 	"cmp"
-	"encoding/xml"
 	"regexp"
+	"slices"
 	"strings"
 
 	"tfm/text/internal/xmltext"
@@ -18,146 +18,102 @@ func isXLIFF(head string) bool { return xliffRoot.MatchString(head) }
 type xliff struct {
 	*editor
 	version2 bool
-	skipped  []bool // for each open element, whether it has translate="no"
-}
-
-// xliffUnit is a trans-unit of XLIFF 1.2 or a segment of XLIFF 2.
-type xliffUnit struct {
-	open           xmlToken
-	prefix         string // of the names of elements, with the colon
-	source, target []xmlToken
-	after          int // where a missing target is inserted
-	indent         string
+	err      error // of the language
 }
 
 // translateXLIFF writes the target of each unit that has none, or whose state says that it is not
 // translated.
 func translateXLIFF(e *editor) error {
 	x := xliff{editor: e}
-	var unit *xliffUnit
-	var into *[]xmlToken // of the source or target that is read
-	depth, unitDepth := 0, 0
-	for t, err := range e.xml() {
-		if err != nil {
-			return err
-		}
-		switch token := t.Token.(type) {
-		case xml.StartElement:
-			token = token.Copy()
-			t.Token = token
-			depth++
-			outer := len(x.skipped) > 0 && x.skipped[len(x.skipped)-1]
-			x.skipped = append(x.skipped, (outer || attribute(token, "translate") == "no") && attribute(token, "translate") != "yes")
-			switch name := token.Name.Local; {
-			case into != nil:
-			case name == "xliff":
-				x.version2 = strings.HasPrefix(attribute(token, "version"), "2")
-				if x.version2 {
-					err = x.language(t, token, "trgLang")
-				}
-			case name == "file" && !x.version2:
-				err = x.language(t, token, "target-language")
-			case name == "trans-unit" || name == "segment" && x.version2:
-				unit, unitDepth = &xliffUnit{open: t, prefix: strings.TrimSuffix(tagName(token.Name), name)}, depth
-			case unit == nil || depth != unitDepth+1:
-			case name == "source" && unit.source == nil:
-				into, unit.indent = &unit.source, whiteSpaceBefore(e.src, t.start)
-			case name == "target" && unit.target == nil:
-				into = &unit.target
-			}
-			if err != nil {
-				return err
-			}
-		case xml.CharData:
-			t.Token = token.Copy()
-		}
-		if into != nil {
-			*into = append(*into, t)
-		}
-		if _, isEnd := t.Token.(xml.EndElement); !isEnd {
-			continue
-		}
-		depth--
-		copied := x.skipped[depth]
-		x.skipped = x.skipped[:depth]
-		if unit == nil || depth > unitDepth {
-			continue
-		}
-		if depth == unitDepth { // a child of the unit ends
-			if name := t.Token.(xml.EndElement).Name.Local; name == "source" || name == "seg-source" || name == "target" {
-				unit.after = t.end
-			}
-			into = nil
-		} else if !copied && len(unit.source) > 0 {
-			if err := x.unit(unit); err != nil {
-				return err
-			}
-			unit = nil
-		} else {
-			unit = nil
-		}
-	}
-	return nil
+	err := e.nodes(x.isUnit, x.unit)
+	return cmp.Or(x.err, err)
 }
 
-// whiteSpaceBefore returns the white space before an element.
-func whiteSpaceBefore(src string, at int) string {
-	return src[len(strings.TrimRight(src[:at], " \t\r\n")):at]
+// isUnit reports whether an element is a trans-unit of XLIFF 1.2 or a segment of XLIFF 2. It writes
+// the language of the targets into the elements that name it.
+func (x *xliff) isUnit(n *node) bool {
+	switch n.local() {
+	case "xliff":
+		if x.version2 = strings.HasPrefix(n.attr("version"), "2"); x.version2 {
+			x.language(n, "trgLang")
+		}
+	case "file":
+		if !x.version2 {
+			x.language(n, "target-language")
+		}
+	case "trans-unit":
+		return true
+	case "segment":
+		return x.version2
+	}
+	return false
 }
 
 // language adds the attribute that names the language of the targets, unless it has a value.
 // XLIFF 2 requires one.
-func (x *xliff) language(t xmlToken, start xml.StartElement, name string) error {
+func (x *xliff) language(n *node, name string) {
 	switch {
-	case attribute(start, name) != "":
-		return nil
-	case x.To == "" && x.version2:
-		return x.errorf(t.start, "found no %s, which a file with targets needs, and no language of the translation", name)
-	case x.To == "":
-		return nil
+	case x.err != nil || n.attr(name) != "":
+	case x.To != "":
+		x.err = x.setAttribute(n, name, x.To)
+	case x.version2:
+		x.err = x.errorf(n.start, "found no %s, which a file with targets needs, and no language of the translation", name)
 	}
-	return x.setAttribute(t, name, x.To)
 }
 
 // setAttribute makes an edit of a start tag that sets an attribute.
-func (x *xliff) setAttribute(t xmlToken, name, value string) error {
-	return x.put(t.start, t.end, withAttribute(x.src[t.start:t.end], name, value))
+func (x *xliff) setAttribute(n *node, name, value string) error {
+	return x.put(n.start, n.inner[0], withAttribute(x.src[n.start:n.inner[0]], name, value))
 }
 
-// withAttribute returns a start tag with the value of an attribute.
+// withAttribute returns a start tag with the value of an attribute, the last one if it is new.
 func withAttribute(tag, name, value string) string {
-	value = xmltext.EscapeAttr(value)
-	old := regexp.MustCompile(`(\s` + regexp.QuoteMeta(name) + `\s*=\s*)("[^"]*"|'[^']*')`)
-	if m := old.FindStringSubmatchIndex(tag); m != nil {
-		return tag[:m[4]] + `"` + value + `"` + tag[m[5]:]
+	if start, end, ok := attrRange(tag, name); ok {
+		return tag[:start] + xmltext.EscapeAttr(value) + tag[end:]
 	}
-	end := len(strings.TrimRight(tag, "/>"))
-	end = len(strings.TrimRight(tag[:end], " \t\r\n"))
-	return tag[:end] + " " + name + `="` + value + `"` + tag[end:]
+	end := len(strings.TrimRight(strings.TrimRight(tag, "/>"), " \t\r\n"))
+	return tag[:end] + " " + name + `="` + xmltext.EscapeAttr(value) + `"` + tag[end:]
 }
 
 // untranslated are the states of a target that is to be translated.
 var untranslated = map[string]bool{"new": true, "needs-translation": true, "initial": true}
 
 // unit makes the edit of a unit.
-func (x *xliff) unit(u *xliffUnit) error {
-	state := ""
-	unitStart := u.open.Token.(xml.StartElement)
-	if x.version2 {
-		state = attribute(unitStart, "state")
-	} else if len(u.target) > 0 {
-		state = attribute(u.target[0].Token.(xml.StartElement), "state")
+func (x *xliff) unit(n *node) error {
+	var source, target *node
+	after := 0 // where a missing target is inserted
+	for _, c := range n.nodes {
+		if c.name == "" || c.name == "?" {
+			continue
+		}
+		switch c.local() {
+		case "source":
+			source, after = cmp.Or(source, c), c.end
+		case "target":
+			target, after = cmp.Or(target, c), c.end
+		case "seg-source":
+			after = c.end
+		}
 	}
+	if x.err != nil || n.copied || source == nil {
+		return x.err
+	}
+	state := ""
 	hasText := false
-	for _, t := range u.target {
-		_, isEnd := t.Token.(xml.EndElement)
-		hasText = hasText || t.start > u.target[0].start && !isEnd && strings.TrimSpace(x.src[t.start:t.end]) != ""
+	if x.version2 {
+		state = n.attr("state")
+	}
+	if target != nil {
+		hasText = slices.ContainsFunc(target.nodes, func(c *node) bool { return strings.TrimSpace(x.src[c.start:c.end]) != "" })
+		if !x.version2 {
+			state = target.attr("state")
+		}
 	}
 	if hasText && !untranslated[state] {
 		return nil
 	}
-	source := x.inline(u.source[1 : len(u.source)-1])
-	if source.Plain == "" && len(source.elements) == 0 {
+	text := build(x.fragments(source.nodes), false)
+	if text.Plain == "" && len(text.elements) == 0 {
 		return nil
 	}
 	set := "translated"
@@ -165,20 +121,21 @@ func (x *xliff) unit(u *xliffUnit) error {
 		set = "needs-review-translation"
 	}
 	if x.version2 && (state != "" || x.Review) { // the state after it is "reviewed"
-		if err := x.setAttribute(u.open, "state", set); err != nil {
+		if err := x.setAttribute(n, "state", set); err != nil {
 			return err
 		}
 	}
-	start, end, tag := u.after, u.after, u.indent+"<"+u.prefix+"target>"
-	if len(u.target) > 0 {
-		start, end = u.target[0].start, u.target[len(u.target)-1].end
-		tag = strings.TrimSuffix(strings.TrimRight(x.src[start:u.target[0].end], ">"), "/") + ">"
+	indent := x.src[len(strings.TrimRight(x.src[:source.start], " \t\r\n")):source.start]
+	start, end, tag := after, after, indent+n.prefixed("<", "target>")
+	if target != nil {
+		start, end = target.start, target.end
+		tag = strings.TrimSuffix(strings.TrimRight(x.src[start:target.inner[0]], ">"), "/") + ">"
 	}
 	if !x.version2 && (state != "" || x.Review) {
 		tag = withAttribute(tag, "state", set)
 	}
-	return x.edit(edit{start: start, end: end, texts: []markup.Text{source.Text}, always: true, write: func(ts []markup.Text) (string, error) {
-		return tag + source.elements.render(ts[0], xmltext.Escape) + "</" + u.prefix + "target>", nil
+	return x.edit(edit{start: start, end: end, texts: []markup.Text{text.Text}, always: true, write: func(ts []markup.Text) (string, error) {
+		return tag + text.elements.render(ts[0], xmltext.Escape) + n.prefixed("</", "target>"), nil
 	}})
 }
 
@@ -189,59 +146,35 @@ var enclosing = map[string]bool{"g": true, "pc": true, "mrk": true}
 // inlinePairs are the elements that mark the begin and the end of another.
 var inlinePairs = map[string]fragmentKind{"bx": openingTag, "ex": closingTag, "bpt": openingTag, "ept": closingTag, "sc": openingTag, "ec": closingTag}
 
-// inline returns the text of XML tokens with inline elements.
-func (e *editor) inline(tokens []xmlToken) marked {
-	var fragments []fragment
-	for i := 0; i < len(tokens); i++ {
-		t := tokens[i]
-		bytes := e.src[t.start:t.end]
-		switch token := t.Token.(type) {
-		case xml.CharData:
-			fragments = append(fragments, fragment{bytes: bytes, plain: string(token)})
-		case xml.EndElement:
-			if bytes != "" { // of an element that encloses text
-				fragments = append(fragments, fragment{kind: closingTag, bytes: bytes, key: token.Name.Local})
-			}
-		case xml.StartElement:
-			name := token.Name.Local
-			isKept := attribute(token, "translate") == "no" || attribute(token, "mtype") == "protected"
-			if enclosing[name] && !isKept && !strings.HasSuffix(bytes, "/>") {
-				fragments = append(fragments, fragment{kind: openingTag, bytes: bytes, key: name})
-				break
-			}
-			last, plain := wholeElement(tokens, i)
-			p := fragment{kind: emptyElement, bytes: e.src[t.start:tokens[last].end]}
-			i = last
-			if kind, found := inlinePairs[name]; found {
-				p.kind = kind
-				// The end names the begin by one of these, which both have if they are equal.
-				p.key = "id " + cmp.Or(attribute(token, "rid"), attribute(token, "startRef"), attribute(token, "id"))
-			} else if enclosing[name] {
-				p.kind, p.plain = keptElement, plain
-			}
-			fragments = append(fragments, p)
+// fragments returns nodes with inline elements as fragments.
+func (x *xliff) fragments(nodes []*node) (all []fragment) {
+	for _, n := range nodes {
+		bytes := x.src[n.start:n.end]
+		switch {
+		case n.name == "":
+			all = append(all, fragment{bytes: bytes, plain: n.text})
+			continue
+		case n.name == "?":
+			all = append(all, fragment{kind: emptyElement, bytes: bytes})
+			continue
+		}
+		name := n.local()
+		isKept := n.attr("translate") == "no" || n.attr("mtype") == "protected"
+		kind, isPaired := inlinePairs[name]
+		switch {
+		case enclosing[name] && !isKept && n.inner[1] < n.end:
+			all = append(all, fragment{kind: openingTag, bytes: x.src[n.start:n.inner[0]], key: name})
+			all = append(all, x.fragments(n.nodes)...)
+			all = append(all, fragment{kind: closingTag, bytes: x.src[n.inner[1]:n.end], key: name})
+		case isPaired:
+			// The end names the begin by one of these, which both have if they are equal.
+			key := "id " + cmp.Or(n.attr("rid"), n.attr("startRef"), n.attr("id"))
+			all = append(all, fragment{kind: kind, bytes: bytes, key: key})
+		case enclosing[name]:
+			all = append(all, fragment{kind: keptElement, bytes: bytes, plain: n.content()})
 		default:
-			fragments = append(fragments, fragment{kind: emptyElement, bytes: bytes})
+			all = append(all, fragment{kind: emptyElement, bytes: bytes})
 		}
 	}
-	return build(fragments, false)
-}
-
-// wholeElement returns the index of the last token of the element that begins with token i, and its
-// characters.
-func wholeElement(tokens []xmlToken, i int) (last int, characters string) {
-	depth := 0
-	for last = i; ; last++ {
-		switch token := tokens[last].Token.(type) {
-		case xml.StartElement:
-			depth++
-		case xml.EndElement:
-			depth--
-		case xml.CharData:
-			characters += string(token)
-		}
-		if depth == 0 {
-			return last, characters
-		}
-	}
+	return all
 }
