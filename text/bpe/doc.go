@@ -8,7 +8,6 @@
 //	tokenizer.go  text to ids and back
 //	ranges.go     the bytes of the text of each id
 //	dropout.go    encoding with merges dropped at random, for training
-//	cache.go      the ids of recent words
 //	remap.go      the pieces of one tokenizer as pieces of another
 //	trim.go       a tokenizer without the pieces that are not used
 //	file.go       the merges as bytes, for the model file
@@ -19,6 +18,5 @@
 //   - symbol: a piece of a word while merges are applied to it; at first each byte is a symbol
 //   - merge: a rule that replaces two adjacent symbols by one, and so makes a piece
 //   - pair: the ids of two adjacent symbols; not a pair of sentences
-//   - candidate: a merge that a word allows at one place
 //   - threshold: count below which words were sampled when the merges were learned; 1 if none were
 package bpe

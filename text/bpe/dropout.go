@@ -3,7 +3,7 @@ package bpe
 import (
 	"math/rand/v2"
 
-	"tfm/text/internal/dropout"
+	"tfm/text/internal/merges"
 )
 
 // EncodeSample implements text.Sampler with BPE-dropout (Provilkov, Emelianenko and Voita 2020,
@@ -15,5 +15,5 @@ import (
 // The ids depend only on t, s, p and the state of random, and are the same on every machine.
 // EncodeSample panics if p is not in [0, 1]. It is safe for concurrent use if random is not shared.
 func (t *Tokenizer) EncodeSample(dst []int32, s string, p float64, random *rand.PCG) []int32 {
-	return t.encode(dst, s, dropout.New(p, random))
+	return t.encode(dst, s, merges.NewDropout(p, random))
 }

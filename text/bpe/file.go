@@ -27,7 +27,7 @@ func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 }
 
 // Unmarshal decodes a tokenizer from the output of MarshalBinary. Untrusted data is safe: Unmarshal
-// rejects anything that MarshalBinary cannot produce, and allocates at most 8 MB, for the cache,
+// rejects anything that MarshalBinary cannot produce, and allocates at most 2 MB, for the cache,
 // plus 100 bytes for each byte of data.
 func Unmarshal(data []byte) (*Tokenizer, error) {
 	d := varint.New(data, Magic, version)

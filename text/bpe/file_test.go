@@ -71,7 +71,7 @@ func TestUnmarshalErrors(t *testing.T) {
 	}
 }
 
-// Unmarshal allocates at most 8 MB, for the cache, plus 100 bytes for each byte of data, garbage
+// Unmarshal allocates at most 2 MB, for the cache, plus 100 bytes for each byte of data, garbage
 // included.
 func TestUnmarshalMemory(t *testing.T) {
 	// long has the largest pieces for its length: a piece of 128 times each byte, then pairs of
@@ -108,7 +108,7 @@ func TestUnmarshalMemory(t *testing.T) {
 		if err != nil || tokenizer.Size() != firstMerge+len(ids)/2 {
 			t.Errorf("%s: error %v, want %d merges", name, err, len(ids)/2)
 		}
-		if used := int(after.TotalAlloc - before.TotalAlloc); used > 8<<20+100*len(data) {
+		if used := int(after.TotalAlloc - before.TotalAlloc); used > 2<<20+100*len(data) {
 			t.Errorf("%s: allocated %d bytes for %d of data, want at most %d", name, used, len(data), 8<<20+100*len(data))
 		}
 	}

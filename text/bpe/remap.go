@@ -11,8 +11,8 @@ func (t *Tokenizer) Remap(old *Tokenizer) (out [][]int32) {
 	for id, piece := range old.pieces {
 		ids[piece] = append(ids[piece], int32(id))
 	}
-	e := t.encoders.Get().(*wordEncoder)
-	defer t.encoders.Put(e)
+	e := old.encoders.Get().(*wordEncoder)
+	defer old.encoders.Put(e)
 	seen := map[string]int{}
 	out = make([][]int32, len(t.pieces))
 	for id, piece := range t.pieces {
@@ -26,7 +26,7 @@ func (t *Tokenizer) Remap(old *Tokenizer) (out [][]int32) {
 			seen[piece]++
 			continue
 		}
-		out[id] = e.encode(nil, []byte(piece), old, nil)
+		out[id] = e.encode(nil, []byte(piece), nil)
 	}
 	return out
 }

@@ -6,8 +6,7 @@ import (
 	"sync"
 
 	"tfm/text"
-	"tfm/text/internal/dropout"
-	"tfm/text/internal/heap"
+	"tfm/text/internal/merges"
 )
 
 const (
@@ -28,7 +27,7 @@ type Tokenizer struct {
 	merges   []pair         // merges[k] makes the piece of id firstMerge+k
 	merged   map[pair]int32 // inverse of merges: the id that a pair makes
 	pieces   []string       // bytes of each id, "" for special ids
-	cache    wordCache
+	cache    *merges.Cache[struct{}]
 	encoders sync.Pool // of *wordEncoder
 }
 
@@ -36,16 +35,16 @@ type Tokenizer struct {
 type pair struct{ left, right int32 }
 
 // newTokenizer returns the tokenizer with these merges. The error names the first invalid merge.
-func newTokenizer(merges []pair) (*Tokenizer, error) {
+func newTokenizer(list []pair) (*Tokenizer, error) {
 	b := &Tokenizer{
-		merges: merges,
-		merged: make(map[pair]int32, len(merges)),
-		pieces: make([]string, firstMerge, firstMerge+len(merges)),
+		merges: list,
+		merged: make(map[pair]int32, len(list)),
+		pieces: make([]string, firstMerge, firstMerge+len(list)),
 	}
 	for c := range 256 {
 		b.pieces[firstByte+c] = string([]byte{byte(c)})
 	}
-	for k, m := range merges {
+	for k, m := range list {
 		id := int32(firstMerge + k)
 		for _, joined := range []int32{m.left, m.right} {
 			if joined < firstByte || joined >= id {
@@ -62,8 +61,8 @@ func newTokenizer(merges []pair) (*Tokenizer, error) {
 		b.merged[m] = id
 		b.pieces = append(b.pieces, b.pieces[m.left]+b.pieces[m.right])
 	}
-	b.cache.init()
-	b.encoders.New = func() any { return &wordEncoder{candidates: heap.Keys()} }
+	b.cache = merges.NewCache[struct{}]()
+	b.encoders.New = func() any { return &wordEncoder{word: merges.NewWord(b.merge)} }
 	return b, nil
 }
 
@@ -72,11 +71,11 @@ func (t *Tokenizer) Size() int { return len(t.pieces) }
 
 // Merges returns the ids of the two pieces that each merge joins. Merge k makes id MinSize+k.
 func (t *Tokenizer) Merges() [][2]int32 {
-	merges := make([][2]int32, len(t.merges))
+	list := make([][2]int32, len(t.merges))
 	for k, m := range t.merges {
-		merges[k] = [2]int32{m.left, m.right}
+		list[k] = [2]int32{m.left, m.right}
 	}
-	return merges
+	return list
 }
 
 // Encode implements text.Tokenizer. It puts a space before s, so that a word has the same pieces at
@@ -84,7 +83,7 @@ func (t *Tokenizer) Merges() [][2]int32 {
 func (t *Tokenizer) Encode(dst []int32, s string) []int32 { return t.encode(dst, s, nil) }
 
 // encode appends the ids of s. drop may be nil.
-func (t *Tokenizer) encode(dst []int32, s string, drop *dropout.Merges) []int32 {
+func (t *Tokenizer) encode(dst []int32, s string, drop *merges.Dropout) []int32 {
 	if s == "" {
 		return dst
 	}
@@ -98,7 +97,7 @@ func (t *Tokenizer) encode(dst []int32, s string, drop *dropout.Merges) []int32 
 		dst = e.encodeCached(dst, word, t)
 		// Most words lose no merge and have the ids of Encode, which may be cached.
 		if drop != nil && drop.Any(len(word)-(len(dst)-start)) {
-			dst = e.encode(dst[:start], word, t, drop)
+			dst = e.encode(dst[:start], word, drop)
 		}
 	}
 	if cap(e.text) <= 1<<16 { // memory of longer texts is freed
@@ -146,83 +145,38 @@ func (t *Tokenizer) Piece(id int32) string {
 	return strings.ReplaceAll(text.PrintablePiece(t.pieces[id]), " ", "▁")
 }
 
-// wordEncoder is the reusable scratch memory of encoding.
-type wordEncoder struct {
-	text    []byte
-	symbols []symbol
-	// candidates are merges of a symbol and its successor. Keys: id<<32 | index of the symbol.
-	candidates heap.Heap[struct{}]
-	dropped    []int64 // candidates that this step dropped
+// merge returns what two symbols make. The merges that were learned first have the smallest ids.
+func (t *Tokenizer) merge(left, right *merges.Symbol) (merges.Merge, bool) {
+	id, ok := t.merged[pair{left.ID, right.ID}]
+	return merges.Merge{Rank: id, ID: id}, ok
 }
 
-// symbol is an element of the word being encoded, in a list linked by index.
-type symbol struct{ id, prev, next int32 }
+// wordEncoder is the reusable scratch memory of encoding.
+type wordEncoder struct {
+	text []byte
+	word *merges.Word
+}
 
 // encodeCached appends the ids of one word, from the cache if they are there.
-func (e *wordEncoder) encodeCached(dst []int32, word []byte, b *Tokenizer) []int32 {
-	slot := b.cache.slot(word)
-	dst, ok := slot.lookup(dst, word)
-	if ok {
-		return dst
-	}
+func (e *wordEncoder) encodeCached(dst []int32, word []byte, t *Tokenizer) []int32 {
 	start := len(dst)
-	dst = e.encode(dst, word, b, nil)
-	slot.store(word, dst[start:])
+	dst, _, ok := t.cache.Find(dst, word)
+	if !ok {
+		dst = e.encode(dst, word, nil)
+		t.cache.Store(word, dst[start:], struct{}{})
+	}
 	return dst
 }
 
-// encode appends the ids of one word. Each step applies the candidate that was learned first,
-// except those that drop drops in this step, until none is left. drop may be nil. Without drop a
-// word of n bytes takes O(n log n) time: it has at most n-1 merges, and each pushes at most
-// two candidates.
-func (e *wordEncoder) encode(dst []int32, word []byte, b *Tokenizer, drop *dropout.Merges) []int32 {
-	const none = -1
-	s := e.symbols[:0]
-	for i, c := range word {
-		s = append(s, symbol{firstByte + int32(c), int32(i) - 1, int32(i) + 1})
+// encode appends the ids of one word. drop may be nil.
+func (e *wordEncoder) encode(dst []int32, word []byte, drop *merges.Dropout) []int32 {
+	e.word.Reset()
+	for _, c := range word {
+		e.word.Append(firstByte+int32(c), 1)
 	}
-	s[len(s)-1].next = none
-	e.symbols = s
-
-	e.candidates.Reset()
-	propose := func(at int32) {
-		if at == none || s[at].next == none {
-			return
-		}
-		if id, ok := b.merged[pair{s[at].id, s[s[at].next].id}]; ok {
-			e.candidates.Push(int64(id)<<32|int64(at), struct{}{})
-		}
-	}
-	for i := range s {
-		propose(int32(i))
-	}
-	for e.candidates.Len() > 0 {
-		c, _ := e.candidates.Pop() // the merge learned first, then the leftmost
-		id, at := int32(c>>32), int32(c)
-		next := s[at].next
-		if next == none || b.merges[id-firstMerge] != (pair{s[at].id, s[next].id}) {
-			continue // stale: one of the symbols has changed
-		}
-		if drop != nil && drop.Next() {
-			e.dropped = append(e.dropped, c)
-			continue
-		}
-		s[at].id = id
-		s[at].next = s[next].next
-		if s[next].next != none {
-			s[s[next].next].prev = at
-		}
-		s[next] = symbol{id: text.Pad, next: none}
-		propose(s[at].prev)
-		propose(at)
-		for _, d := range e.dropped { // may be kept in the next step
-			e.candidates.Push(d, struct{}{})
-		}
-		e.dropped = e.dropped[:0]
-	}
-	e.dropped = e.dropped[:0]
-	for i := int32(0); i != none; i = s[i].next {
-		dst = append(dst, s[i].id)
+	e.word.Apply(merges.Mode{Retry: true}, drop)
+	for i := int32(0); i != merges.None; i = e.word.Symbols[i].Next {
+		dst = append(dst, e.word.Symbols[i].ID)
 	}
 	return dst
 }

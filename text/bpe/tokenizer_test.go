@@ -10,6 +10,7 @@ import (
 
 	"tfm/internal/texttest"
 	"tfm/text"
+	"tfm/text/internal/merges"
 )
 
 func train(t testing.TB, size int, lines ...string) *Tokenizer {
@@ -307,7 +308,7 @@ func BenchmarkEncode(b *testing.B) {
 				var ids []int32
 				for range b.N {
 					if words == "new" {
-						clear(bpe.cache.slots)
+						bpe.cache = merges.NewCache[struct{}]()
 					}
 					for _, l := range lines {
 						ids = bpe.Encode(ids[:0], l)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"tfm/text"
-	"tfm/text/internal/heap"
+	"tfm/text/internal/merges"
 	"tfm/text/internal/tally"
 )
 
@@ -69,17 +69,17 @@ func (t *Trainer) Train(vocabSize int) (*Tokenizer, error) {
 	if vocabSize < MinSize {
 		return nil, fmt.Errorf("vocabulary of %d pieces, expected at least %d: 256 bytes and %d special ids", vocabSize, MinSize, firstByte)
 	}
-	var merges []pair
+	var list []pair
 	m := newMerger(t)
-	for len(merges) < vocabSize-firstMerge {
+	for len(list) < vocabSize-firstMerge {
 		p, ok := m.mostFrequent()
 		if !ok {
 			break
 		}
-		m.merge(p, int32(firstMerge+len(merges)))
-		merges = append(merges, p)
+		m.merge(p, int32(firstMerge+len(list)))
+		list = append(list, p)
 	}
-	return newTokenizer(merges)
+	return newTokenizer(list)
 }
 
 // merger holds all words as symbols, with the count and places of each pair. A merge visits only
@@ -97,8 +97,8 @@ type merger struct {
 	minCount   int64   // smallest count of a pair that is merged
 
 	pairs    map[pair]*occurrences
-	queue    heap.Heap[pair] // keys: minus an upper bound of the count
-	newPairs []pair          // added since the last merge
+	queue    merges.Queue[pair] // keys: minus an upper bound of the count
+	newPairs []pair             // added since the last merge
 }
 
 const gap = text.Pad
@@ -122,7 +122,7 @@ func newMerger(t *Trainer) *merger {
 		counts:   t.words.Counts,
 		minCount: 2 * t.Threshold(),
 		pairs:    make(map[pair]*occurrences),
-		queue:    heap.Heap[pair]{Before: pair.before},
+		queue:    merges.Queue[pair]{Before: pair.before},
 	}
 	for i := range n {
 		m.prev[i], m.next[i] = int32(i)-1, int32(i)+1

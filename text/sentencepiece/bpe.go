@@ -2,11 +2,9 @@ package sentencepiece
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
-	"tfm/text/internal/dropout"
-	"tfm/text/internal/heap"
+	"tfm/text/internal/merges"
 )
 
 // bpe merges adjacent symbols, at first the characters of the text, into pieces, in the order of
@@ -14,25 +12,14 @@ import (
 // no merge.
 //
 // A symbol is the file id of a piece, a larger number for a character that only occurs within
-// pieces, or noSymbol for any other character.
+// pieces, or merges.None for any other character.
 type bpe struct {
 	t      *Tokenizer
 	ascii  [128]int32 // symbols of ASCII characters
 	chars  trie       // symbols of characters
 	fixed  trie       // user-defined pieces
-	merges mergeTable
+	table  mergeTable
 	unused bool // whether there are unused pieces, which are split again after merging
-}
-
-const (
-	noSymbol = -1
-	noRank   = math.MaxUint32
-)
-
-// merge is the piece that two symbols make.
-type merge struct {
-	rank  uint32 // of its score, the highest being 0
-	piece int32
 }
 
 func newBPE(t *Tokenizer) (*bpe, error) {
@@ -93,7 +80,7 @@ func (b *bpe) addSymbols() (symbols map[string]int32, splits int, err error) {
 		return nil, 0, err
 	}
 	for c := range b.ascii {
-		b.ascii[c] = noSymbol
+		b.ascii[c] = merges.None
 		if s, ok := symbols[string([]byte{byte(c)})]; ok {
 			b.ascii[c] = s
 		}
@@ -111,8 +98,8 @@ func (b *bpe) addMerges(symbols map[string]int32, splits int) {
 		}
 	}
 	slices.SortFunc(byScore, func(i, j int32) int { return cmp.Compare(pieces[j].Score, pieces[i].Score) })
-	b.merges.init(splits)
-	rank := uint32(0)
+	b.table.init(splits)
+	rank := int32(0)
 	for k, id := range byScore {
 		p := &pieces[id]
 		if k > 0 && p.Score != pieces[byScore[k-1]].Score {
@@ -124,7 +111,7 @@ func (b *bpe) addMerges(symbols map[string]int32, splits int) {
 				continue
 			}
 			if right, ok := symbols[p.Text[at:]]; ok {
-				b.merges.add(left, right, merge{rank, id})
+				b.table.add(left, right, merges.Merge{Rank: rank, ID: id})
 			}
 		}
 	}
@@ -138,7 +125,7 @@ type mergeTable struct {
 
 type mergeSlot struct {
 	left, right int32
-	merge
+	merge       merges.Merge
 }
 
 // init allocates a table for n merges.
@@ -151,7 +138,7 @@ func (m *mergeTable) init(n int) {
 	}
 	m.slots = make([]mergeSlot, size)
 	for i := range m.slots {
-		m.slots[i].left = noSymbol
+		m.slots[i].left = merges.None
 	}
 }
 
@@ -160,150 +147,73 @@ func (m *mergeTable) slot(left, right int32) *mergeSlot {
 	hash := (uint64(uint32(left))<<32 | uint64(uint32(right))) * 0x9E3779B97F4A7C15
 	for i := int(hash >> m.shift); ; i++ {
 		s := &m.slots[i&(len(m.slots)-1)]
-		if s.left == left && s.right == right || s.left == noSymbol {
+		if s.left == left && s.right == right || s.left == merges.None {
 			return s
 		}
 	}
 }
 
-func (m *mergeTable) add(left, right int32, to merge) {
+func (m *mergeTable) add(left, right int32, to merges.Merge) {
 	*m.slot(left, right) = mergeSlot{left, right, to}
-}
-
-// find returns the merge of two symbols, or one of rank noRank if no piece is their text.
-func (m *mergeTable) find(left, right int32) merge {
-	if left >= 0 && right >= 0 {
-		if s := m.slot(left, right); s.left != noSymbol {
-			return s.merge
-		}
-	}
-	return merge{noRank, noSymbol}
-}
-
-// bpeScratch is the memory of a segmentation.
-type bpeScratch struct {
-	symbols []bpeSymbol
-	origins map[int32][2]originSymbol // of unused pieces
-
-	// queue has the keys rank<<32 | index. One is stale if the symbol at index has another
-	// rank.
-	queue heap.Heap[struct{}]
-}
-
-// bpeSymbol is an element of a list linked by index.
-type bpeSymbol struct {
-	symbol     int32
-	length     int32 // bytes
-	prev, next int32 // or none
-	merge            // with the next symbol
-	fixed      bool
 }
 
 // originSymbol is a symbol that was merged into an unused piece.
 type originSymbol struct{ symbol, length int32 }
 
-const none = -1
+// newScratch returns the memory of encoding.
+func (t *Tokenizer) newScratch() any {
+	sc := &scratch{}
+	if b := t.bpe; b != nil {
+		sc.origins = map[int32][2]originSymbol{}
+		sc.word = merges.NewWord(func(left, right *merges.Symbol) (merges.Merge, bool) {
+			s := b.table.slot(left.ID, right.ID)
+			if s.left == merges.None {
+				return merges.Merge{}, false
+			}
+			if b.unused && t.model.Pieces[s.merge.ID].Type == Unused {
+				sc.origins[s.merge.ID] = [2]originSymbol{{left.ID, left.Length}, {right.ID, right.Length}}
+			}
+			return s.merge, true
+		})
+	}
+	return sc
+}
 
 // segment implements segmenter. It takes O(n log n) time for n characters.
-func (b *bpe) segment(dst []segment, s []byte, sc *scratch, drop *dropout.Merges) []segment {
+func (b *bpe) segment(dst []segment, s []byte, sc *scratch, drop *merges.Dropout) []segment {
 	if len(s) == 0 {
 		return dst
 	}
-	b.split(s, &sc.bpe)
-	symbols := sc.bpe.symbols
-	if b.unused {
-		clear(sc.bpe.origins)
-	}
-	b.merge(&sc.bpe, drop)
-	for i := int32(0); i != none; i = symbols[i].next {
-		dst = b.appendPieces(dst, originSymbol{symbols[i].symbol, symbols[i].length}, sc)
+	b.split(s, sc.word)
+	clear(sc.origins)
+	sc.word.Apply(merges.Mode{}, drop)
+	symbols := sc.word.Symbols
+	for i := int32(0); i != merges.None; i = symbols[i].Next {
+		dst = b.appendPieces(dst, originSymbol{symbols[i].ID, symbols[i].Length}, sc)
 	}
 	return dst
 }
 
-// split makes a list of the characters and the user-defined pieces of s.
-func (b *bpe) split(s []byte, sc *bpeScratch) {
-	list := sc.symbols[:0]
+// split makes the characters and the user-defined pieces of s the symbols of a word.
+func (b *bpe) split(s []byte, word *merges.Word) {
+	word.Reset()
 	for i := 0; i < len(s); {
-		next := bpeSymbol{symbol: noSymbol, prev: int32(len(list)) - 1, next: int32(len(list)) + 1, merge: merge{noRank, noSymbol}}
 		length, id := b.fixed.longest(s[i:])
+		isFixed := length > 0
 		c := s[i]
 		switch {
-		case length > 0:
-			next.fixed, next.symbol = true, id
+		case isFixed:
 		case c < 128:
-			length, next.symbol = 1, b.ascii[c]
+			length, id = 1, b.ascii[c]
 		default:
 			length = min(charLen(c), len(s)-i)
-			if n, id := b.chars.longest(s[i : i+length]); n == length {
-				next.symbol = id
+			n := 0
+			if n, id = b.chars.longest(s[i : i+length]); n < length {
+				id = merges.None
 			}
 		}
-		next.length = int32(length)
-		list = append(list, next)
+		word.Append(id, length).Fixed = isFixed
 		i += length
-	}
-	list[len(list)-1].next = none
-	sc.symbols = list
-}
-
-// propose stores the merge of a symbol with the next one and adds it to the queue.
-func (b *bpe) propose(i int32, sc *bpeScratch) {
-	if i == none {
-		return
-	}
-	left := &sc.symbols[i]
-	left.merge = merge{noRank, noSymbol}
-	if left.next == none {
-		return
-	}
-	right := &sc.symbols[left.next]
-	if left.fixed || right.fixed {
-		return
-	}
-	left.merge = b.merges.find(left.symbol, right.symbol)
-	if left.rank == noRank {
-		return
-	}
-	if b.unused && b.t.model.Pieces[left.piece].Type == Unused {
-		sc.origins[left.piece] = [2]originSymbol{{left.symbol, left.length}, {right.symbol, right.length}}
-	}
-	sc.queue.Push(int64(left.rank)<<32|int64(i), struct{}{})
-}
-
-// apply merges symbol i with the next one.
-func (b *bpe) apply(i int32, symbols []bpeSymbol) {
-	left := &symbols[i]
-	right := &symbols[left.next]
-	left.symbol = left.piece
-	left.length += right.length
-	left.next = right.next
-	if right.next != none {
-		symbols[right.next].prev = i
-	}
-	right.rank = noRank
-}
-
-// merge applies the merges that drop does not drop. drop may be nil.
-func (b *bpe) merge(sc *bpeScratch, drop *dropout.Merges) {
-	symbols := sc.symbols
-	sc.queue.Reset()
-	for i := range symbols {
-		b.propose(int32(i), sc)
-	}
-	for sc.queue.Len() > 0 {
-		top, _ := sc.queue.Pop()
-		i := int32(top)
-		if symbols[i].rank != uint32(top>>32) {
-			continue // stale
-		}
-		if drop != nil && drop.Next() {
-			symbols[i].merge = merge{noRank, noSymbol}
-			continue
-		}
-		b.apply(i, symbols)
-		b.propose(symbols[i].prev, sc)
-		b.propose(i, sc)
 	}
 }
 
@@ -312,10 +222,10 @@ func (b *bpe) merge(sc *bpeScratch, drop *dropout.Merges) {
 func (b *bpe) appendPieces(dst []segment, o originSymbol, sc *scratch) []segment {
 	id := o.symbol
 	switch pieces := b.t.model.Pieces; {
-	case id == noSymbol || int(id) >= len(pieces):
+	case id == merges.None || int(id) >= len(pieces):
 		id = b.t.unknown
 	case b.unused && pieces[id].Type == Unused:
-		if from, ok := sc.bpe.origins[id]; ok {
+		if from, ok := sc.origins[id]; ok {
 			return b.appendPieces(b.appendPieces(dst, from[0], sc), from[1], sc)
 		}
 		id = b.t.unknown

@@ -10,7 +10,7 @@
 //	unigram.go     the most probable segmentation of a unigram model
 //	bpe.go         byte-pair encoding
 //	words.go       a piece for each word, or for each character
-//	cache.go       the ids of recent words
+//	cache.go       encoding word by word
 //	sample.go      segmentations drawn at random, for training
 //	decode.go      ids to text
 //	remap.go       the pieces of one tokenizer as pieces of another

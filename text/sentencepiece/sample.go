@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"tfm/text/internal/dropout"
 	"tfm/text/internal/exact"
+	"tfm/text/internal/merges"
 )
 
 // EncodeSample implements text.Sampler. For a unigram model it draws a segmentation with a
@@ -35,9 +35,9 @@ func (t *Tokenizer) EncodeSample(dst []int32, s string, alpha float64, random *r
 		sc.segments = t.unigram.sample(sc.segments[:0], sc.normal, sc, alpha, random)
 		dst = t.appendIDs(dst, start, t.nameUnknown(sc.segments, sc.normal), sc.normal)
 	} else {
-		var drop *dropout.Merges
+		var drop *merges.Dropout
 		if t.bpe != nil {
-			drop = dropout.New(alpha, random)
+			drop = merges.NewDropout(alpha, random)
 		}
 		dst = t.encodeNormal(dst, sc.normal, sc, drop)
 	}

@@ -13,8 +13,7 @@ import (
 	"unicode/utf8"
 
 	"tfm/text"
-	"tfm/text/internal/dropout"
-	"tfm/text/internal/heap"
+	"tfm/text/internal/merges"
 )
 
 // Tokenizer applies a model. It is immutable and safe for concurrent use.
@@ -43,7 +42,7 @@ type Tokenizer struct {
 	unigram   *unigram // segmenter, or nil
 	bpe       *bpe     // segmenter, or nil
 	words     wordSplit
-	cache     wordCache
+	cache     *merges.Cache[wordSums]
 	scratch   sync.Pool // of *scratch
 }
 
@@ -51,7 +50,7 @@ type Tokenizer struct {
 type segmenter interface {
 	// segment appends the pieces of s to dst. BPE leaves out the merges that drop drops, none if it
 	// is nil.
-	segment(dst []segment, s []byte, sc *scratch, drop *dropout.Merges) []segment
+	segment(dst []segment, s []byte, sc *scratch, drop *merges.Dropout) []segment
 }
 
 // segment is a piece of normalized text.
@@ -66,7 +65,9 @@ type scratch struct {
 	offsets  []int
 	segments []segment
 	unigram  unigramScratch
-	bpe      bpeScratch
+
+	word    *merges.Word              // of BPE
+	origins map[int32][2]originSymbol // of unused pieces
 }
 
 const (
@@ -109,7 +110,7 @@ func New(m *Model) (*Tokenizer, error) {
 
 func newTokenizer(m *Model) (*Tokenizer, error) {
 	t := &Tokenizer{model: m}
-	t.scratch.New = func() any { return &scratch{bpe: bpeScratch{origins: map[int32][2]originSymbol{}, queue: heap.Keys()}} }
+	t.scratch.New = t.newScratch
 	if err := t.indexPieces(); err != nil {
 		return nil, err
 	}
@@ -145,7 +146,7 @@ func newTokenizer(m *Model) (*Tokenizer, error) {
 	}
 	t.words = newWordSplit(t)
 	if t.words != noSplit {
-		t.cache.init()
+		t.cache = merges.NewCache[wordSums]()
 	}
 	t.indexDecoded()
 	t.numberPieces()
@@ -314,7 +315,7 @@ func (t *Tokenizer) encodeFile(dst []int32, s string) []int32 {
 }
 
 // encodeNormal appends the file ids of normalized text. drop drops merges of BPE unless it is nil.
-func (t *Tokenizer) encodeNormal(dst []int32, normal []byte, sc *scratch, drop *dropout.Merges) []int32 {
+func (t *Tokenizer) encodeNormal(dst []int32, normal []byte, sc *scratch, drop *merges.Dropout) []int32 {
 	if t.words != noSplit {
 		if all, ok := t.encodeWords(dst, normal, sc, drop); ok {
 			return all

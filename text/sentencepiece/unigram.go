@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"tfm/text/internal/dropout"
+	"tfm/text/internal/merges"
 )
 
 // unigram finds the most probable segmentation under a unigram language model: the one with the
@@ -57,7 +57,7 @@ func newUnigram(t *Tokenizer) (*unigram, error) {
 }
 
 // segment implements segmenter. It takes time linear in the length of s times that of the pieces.
-func (u *unigram) segment(dst []segment, s []byte, sc *scratch, _ *dropout.Merges) []segment {
+func (u *unigram) segment(dst []segment, s []byte, sc *scratch, _ *merges.Dropout) []segment {
 	best := sized(&sc.unigram.best, len(s)+1)
 	clear(best)
 	for start := 0; start < len(s); {

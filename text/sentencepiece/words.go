@@ -3,13 +3,13 @@ package sentencepiece
 import (
 	"bytes"
 
-	"tfm/text/internal/dropout"
+	"tfm/text/internal/merges"
 )
 
 // wordSegmenter makes a piece of each word: ▁ and the characters up to the next ▁.
 type wordSegmenter struct{ t *Tokenizer }
 
-func (w wordSegmenter) segment(dst []segment, s []byte, _ *scratch, _ *dropout.Merges) []segment {
+func (w wordSegmenter) segment(dst []segment, s []byte, _ *scratch, _ *merges.Dropout) []segment {
 	for len(s) > 0 {
 		n := charLen(s[0])
 		for n < len(s) && !bytes.HasPrefix(s[n:], []byte(space)) {
@@ -25,7 +25,7 @@ func (w wordSegmenter) segment(dst []segment, s []byte, _ *scratch, _ *dropout.M
 // charSegmenter makes a piece of each character and of each user-defined symbol.
 type charSegmenter struct{ t *Tokenizer }
 
-func (c charSegmenter) segment(dst []segment, s []byte, _ *scratch, _ *dropout.Merges) []segment {
+func (c charSegmenter) segment(dst []segment, s []byte, _ *scratch, _ *merges.Dropout) []segment {
 	for len(s) > 0 {
 		n, _ := c.t.normalizer.symbols.longest(s)
 		if n == 0 {

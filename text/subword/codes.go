@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"tfm/text/internal/merges"
 )
 
 const (
@@ -33,15 +35,12 @@ type Codes struct {
 	lines   [][2]string // as in the file
 
 	symbols map[string]int32
-	merges  map[pair]merge
+	merges  map[pair]merges.Merge
 	parts   map[string][2]string // inverse of merges: what makes a symbol
 }
 
 // pair is the ids of two adjacent symbols.
 type pair struct{ left, right int32 }
-
-// merge is the rank and the result of a merge.
-type merge struct{ rank, symbol int32 }
 
 // Limits of a file of codes. A file of subword-nmt has up to some 100,000 short lines.
 const (
@@ -51,12 +50,12 @@ const (
 
 // NewCodes returns the codes with these merges, in the order of their application. A merge that
 // occurs twice has its first rank. The error names the first invalid merge, from 1.
-func NewCodes(version Version, merges [][2]string) (*Codes, error) {
+func NewCodes(version Version, list [][2]string) (*Codes, error) {
 	if versionLines[version] == "" {
 		return nil, fmt.Errorf("version %d, expected %d or %d", version, Version01, Version02)
 	}
 	c := newCodes(version)
-	for i, m := range merges {
+	for i, m := range list {
 		if err := c.add(m); err != nil {
 			return nil, fmt.Errorf("merge %d: %w", i+1, err)
 		}
@@ -66,7 +65,7 @@ func NewCodes(version Version, merges [][2]string) (*Codes, error) {
 
 // newCodes returns codes without merges. Add adds them, and end must follow.
 func newCodes(version Version) *Codes {
-	return &Codes{version: version, symbols: map[string]int32{}, merges: map[pair]merge{}, parts: map[string][2]string{}}
+	return &Codes{version: version, symbols: map[string]int32{}, merges: map[pair]merges.Merge{}, parts: map[string][2]string{}}
 }
 
 func (c *Codes) add(m [2]string) error {
@@ -80,7 +79,7 @@ func (c *Codes) add(m [2]string) error {
 	}
 	p := pair{c.intern(m[0]), c.intern(m[1])}
 	if _, ok := c.merges[p]; !ok {
-		c.merges[p] = merge{int32(len(c.lines)), c.intern(m[0] + m[1])}
+		c.merges[p] = merges.Merge{Rank: int32(len(c.lines)), ID: c.intern(m[0] + m[1])}
 	}
 	c.lines = append(c.lines, m)
 	return nil

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"tfm/text"
-	"tfm/text/internal/dropout"
+	"tfm/text/internal/merges"
 	"tfm/text/moses"
 )
 
@@ -127,7 +127,7 @@ const maxDropped = 1000
 
 // encode appends the ids of the words in s, and unless ends is nil the end in s of each. drop may
 // be nil.
-func (t *Tokenizer) encode(dst []int32, ends []int, s string, drop *dropout.Merges) ([]int32, []int) {
+func (t *Tokenizer) encode(dst []int32, ends []int, s string, drop *merges.Dropout) ([]int32, []int) {
 	e := t.encoders.Get().(*encoder)
 	defer t.release(e)
 	for at := 0; at < len(s); {
@@ -171,7 +171,7 @@ func firstRunes(s string, n int) string {
 }
 
 func (t *Tokenizer) release(e *encoder) {
-	if cap(e.symbols) <= 1<<12 { // memory of longer words is freed
+	if cap(e.word.Symbols) <= 1<<12 { // memory of longer words is freed
 		t.encoders.Put(e)
 	}
 }

@@ -1,4 +1,4 @@
-package dropout
+package merges
 
 import (
 	"math"
@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-func TestMerges(t *testing.T) {
+func TestDropout(t *testing.T) {
 	for _, p := range []float64{0.1, 0.5, 1} {
-		m := New(p, rand.NewPCG(1, 2))
+		d := NewDropout(p, rand.NewPCG(1, 2))
 		const draws = 20000
 		dropped := 0
 		for range draws {
-			if m.Next() {
+			if d.Next() {
 				dropped++
 			}
 		}
@@ -23,9 +23,9 @@ func TestMerges(t *testing.T) {
 	}
 }
 
-func TestNone(t *testing.T) {
-	if m := New(0, nil); m != nil {
-		t.Errorf("New(0) = %v, want nil", m)
+func TestNoDropout(t *testing.T) {
+	if d := NewDropout(0, nil); d != nil {
+		t.Errorf("NewDropout(0) = %v, want nil", d)
 	}
 }
 
@@ -34,10 +34,10 @@ func TestAny(t *testing.T) {
 	for seed := range uint64(200) {
 		random, again := rand.NewPCG(seed, 0), rand.NewPCG(seed, 0)
 		n := int(seed % 8)
-		got, want := New(0.2, random).Any(n), false
-		m := New(0.2, again)
+		got, want := NewDropout(0.2, random).Any(n), false
+		d := NewDropout(0.2, again)
 		for range n {
-			want = want || m.Next()
+			want = want || d.Next()
 		}
 		if got != want {
 			t.Fatalf("seed %d: Any(%d) = %v, want %v", seed, n, got, want)
