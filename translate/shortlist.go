@@ -14,7 +14,7 @@ import (
 	"tfm/model"
 	"tfm/text"
 	"tfm/text/align"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 // ShortlistOptions are the options of LearnShortlist.

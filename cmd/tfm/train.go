@@ -20,7 +20,7 @@ import (
 	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 	"tfm/train"
 	"tfm/train/corpus"
 	"tfm/train/runlog"

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"tfm/model"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 func loadModel(t *testing.T, path string) model.File {

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"tfm/model"
-	"tfm/text/sentencepiece"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/tokenizer/vocab"
 )
 
 // argosMetadata is the part of the file metadata.json of a package that is used.

@@ -15,8 +15,8 @@ import (
 
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/subword"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/subword"
+	"tfm/text/tokenizer/vocab"
 )
 
 // archiveOf returns a zip archive with files of the given names and content.

@@ -15,7 +15,7 @@ import (
 	"tfm/model"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/sentencepiece"
+	"tfm/text/tokenizer/sentencepiece"
 )
 
 // studentConfig makes a configuration that of a small student.

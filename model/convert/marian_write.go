@@ -11,8 +11,8 @@ import (
 	"tfm/model"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/sentencepiece"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/tokenizer/vocab"
 )
 
 // The other files of a model that is written.

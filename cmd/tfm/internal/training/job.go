@@ -15,7 +15,7 @@ import (
 	"tfm/model"
 	"tfm/text"
 	"tfm/text/score"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 	"tfm/train"
 	"tfm/train/corpus"
 	"tfm/translate"
