@@ -17,9 +17,7 @@
 // microbatch), dropout.go (random streams of dropout), batch.go, pass.go (microbatches and
 // threads), rdrop.go, tuner.go (the last layer alone), precision.go, attention.go (attention
 // weights of a batch), file.go (the model file), layout.go and languages.go (the languages of a
-// model and their tokens), decoding.go, suppressed.go and alignment.go (settings of beam search,
-// pieces that it does not select, and the heads of alignments), shortlist.go (the pieces that may
-// translate a source), carry.go (weights copied into a model with other vocabularies), flops.go
+// model and their tokens), carry.go (weights copied into a model with other vocabularies), flops.go
 // (operations of a training step), classifier.go (the layers over rows of float32 values, such as
 // the lines of an image).
 //
@@ -35,6 +33,4 @@
 //   - preset: a named Config
 //   - tied: of matrices that are one parameter
 //   - header: the metadata of a model file
-//   - shortlist: for each source piece, the target pieces that may translate it; the list of a
-//     source is the union of those of its pieces
 package model

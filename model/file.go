@@ -1,12 +1,10 @@
 package model
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -21,14 +19,14 @@ import (
 //	format              "tfm 1", incremented when older programs could misread the file
 //	config              the Config as JSON
 //	src_lang, tgt_lang  the languages, if known
-//	decoding            the Decoding as JSON; files without it have PaperDecoding
+//	decoding            settings of package decode as JSON
 //	weights             the form of weights that only decoding can use; see Header.Form
 //	checksum            see package safetensors
 //
 // and free keys of the writer, for example training options. Its tensors are the parameters, F32,
 // and the tokenizers, U8, named "tokenizer.joint", or "tokenizer.source" and "tokenizer.target".
-// Those of a Shortlist, if the file has one, are I32. Package decode describes the tensors of files
-// with the key weights.
+// Those of a shortlist, "shortlist.NAME", if the file has one, are I32. Package decode describes
+// them and the tensors of files with the key weights.
 const format = "tfm 1"
 
 const (
@@ -48,16 +46,16 @@ var reservedKeys = []string{keyFormat, keyConfig, keySrcLang, keyTgtLang, keyDec
 type File struct {
 	Model *Transformer
 
-	// Steps are those of parameters whose columns, or rows of embeddings, are whole multiples of
-	// a step, from -128 to 127 times, by name; nil if none are. decode.Quantize keeps the
+	// Steps are those of parameters whose columns, or rows of embeddings, are whole multiples
+	// of a step, from -128 to 127 times, by name; nil if none are. decode.Quantize keeps the
 	// multiples. A file does not have them.
 	Steps map[string][]float32
 
-	Tokenizers map[string][]byte // "joint", or "source" and "target", encoded by package vocab
-	Shortlist  *Shortlist        // nil if the file has none
+	Tokenizers map[string][]byte    // "joint", or "source" and "target", encoded by package vocab
+	Shortlist  []safetensors.Tensor // see decode.Shortlist; nil if the file has none
 
 	SrcLang, TgtLang string            // canonical tags, see CanonicalLanguage; "" if unknown
-	Decoding         Decoding          // the zero value is written as PaperDecoding
+	Decoding         string            // see decode.Settings; "" if the file has none
 	Info             map[string]string // free text, for example training options
 }
 
@@ -65,7 +63,7 @@ type File struct {
 type Header struct {
 	Config           Config
 	SrcLang, TgtLang string            // as in File
-	Decoding         Decoding          // as in File; in a Header from a file valid
+	Decoding         string            // as in File; not checked
 	Info             map[string]string // as in File
 
 	// Form is that of the matrices: "" for parameters in float32, or a form of package
@@ -73,7 +71,7 @@ type Header struct {
 	Form string
 }
 
-const tokenizerPrefix = "tokenizer."
+const tokenizerPrefix, shortlistPrefix = "tokenizer.", "shortlist."
 
 // Save writes the model file at path atomically: after a crash path holds the old file or the new.
 func (f File) Save(path string) error {
@@ -85,8 +83,7 @@ func (f File) Save(path string) error {
 }
 
 // Encode returns the metadata and tensors of the model file, to which a checkpoint adds its own.
-// The tensors alias the model's memory. The error is a *FieldError for an invalid language tag or
-// Decoding.
+// The tensors alias the model's memory. The error is a *FieldError for an invalid language tag.
 func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 	meta, err := Header{Config: f.Model.Config, SrcLang: f.SrcLang, TgtLang: f.TgtLang, Decoding: f.Decoding, Info: f.Info}.Encode()
 	if err != nil {
@@ -97,7 +94,7 @@ func (f File) Encode() (map[string]string, []safetensors.Tensor, error) {
 		tensors = append(tensors, safetensors.Float32Tensor(p.Name, p.Shape, p.W))
 	}
 	tensors = append(tensors, TokenizerTensors(f.Tokenizers)...)
-	return meta, append(tensors, f.Shortlist.Tensors()...), nil
+	return meta, append(tensors, f.Shortlist...), nil
 }
 
 // TokenizerTensors returns the tensors of tokenizers, see File.
@@ -129,16 +126,7 @@ func (h Header) Encode() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	decoding := cmp.Or(h.Decoding, PaperDecoding())
-	if err := decoding.Validate(); err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(decoding)
-	if err != nil {
-		return nil, err
-	}
-	meta[keyDecoding] = string(text)
-	for key, value := range map[string]string{keySrcLang: src, keyTgtLang: tgt, keyWeights: h.Form} {
+	for key, value := range map[string]string{keySrcLang: src, keyTgtLang: tgt, keyDecoding: h.Decoding, keyWeights: h.Form} {
 		if value != "" {
 			meta[key] = value
 		}
@@ -187,11 +175,14 @@ func loadPart[T any](path string, verify bool, read func(*safetensors.File, Head
 	return part, nil
 }
 
-// LoadTokenizers reads the tokenizers of the model file at path, see File, without its weights. It
-// has the checks of LoadHeader, so it verifies neither the checksum nor the content of the
-// tokenizers.
-func LoadTokenizers(path string) (map[string][]byte, error) {
-	return loadPart(path, false, func(s *safetensors.File, _ Header) (map[string][]byte, error) { return Tokenizers(s) })
+// LoadWithoutWeights reads the model file at path except its weights: Model is nil. It has the
+// checks of LoadHeader, so it verifies neither the checksum nor the content of the tokenizers.
+func LoadWithoutWeights(path string) (f File, c Config, err error) {
+	f, err = loadPart(path, false, func(s *safetensors.File, h Header) (File, error) {
+		c = h.Config
+		return readWithoutWeights(s, h)
+	})
+	return f, c, err
 }
 
 // DecodeHeader returns the header in the metadata of a model file or a checkpoint.
@@ -215,29 +206,11 @@ func DecodeHeader(meta map[string]string) (Header, error) {
 	if h.SrcLang, h.TgtLang, err = CanonicalLanguages(meta[keySrcLang], meta[keyTgtLang]); err != nil {
 		return h, fmt.Errorf("metadata: %w", err)
 	}
-	if h.Decoding, err = readDecoding(meta); err != nil {
-		return h, fmt.Errorf("decoding: %w", err)
-	}
-	h.Form = meta[keyWeights]
+	h.Decoding, h.Form = meta[keyDecoding], meta[keyWeights]
 	for _, key := range reservedKeys {
 		delete(h.Info, key)
 	}
 	return h, nil
-}
-
-func readDecoding(meta map[string]string) (Decoding, error) {
-	text, ok := meta[keyDecoding]
-	if !ok {
-		return PaperDecoding(), nil
-	}
-	d := Decoding{Alpha: math.NaN()} // which JSON cannot contain
-	switch err := strict.Unmarshal([]byte(text), &d); {
-	case err != nil:
-		return d, err
-	case math.IsNaN(d.Alpha):
-		return d, errors.New("alpha is missing")
-	}
-	return d, d.Validate()
 }
 
 // Tokenizers reads the tokenizers of an open model file, see File.
@@ -267,6 +240,20 @@ func TokenizerName(t safetensors.Tensor) (name string, is bool, err error) {
 		err = fmt.Errorf("tensor %.80q: found dtype %s, expected U8", t.Name, t.DType)
 	}
 	return name, is, err
+}
+
+// IsShortlistTensor reports whether a tensor of a model file belongs to File.Shortlist.
+func IsShortlistTensor(name string) bool { return strings.HasPrefix(name, shortlistPrefix) }
+
+// shortlistTensors returns copies of the tensors of the shortlist.
+func shortlistTensors(s *safetensors.File) (list []safetensors.Tensor) {
+	for _, t := range s.Tensors() {
+		if IsShortlistTensor(t.Name) {
+			t.Data = slices.Clone(t.Data)
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // Tensors is a safetensors file whose header is read: a safetensors.File or a safetensors.Stream.
@@ -319,15 +306,9 @@ func readFile(s *safetensors.File, h Header, gradients bool) (File, error) {
 			return File{}, err
 		}
 	}
-	tokenizers, err := Tokenizers(s)
-	if err != nil {
-		return File{}, err
-	}
-	list, err := ReadShortlist(s.Tensor, h.Config)
-	if err != nil {
-		return File{}, err
-	}
-	return File{m, nil, tokenizers, list, h.SrcLang, h.TgtLang, h.Decoding, h.Info}, nil
+	f, err := readWithoutWeights(s, h)
+	f.Model = m
+	return f, err
 }
 
 // CanonicalLanguages returns the canonical tags of a source and a target language. A language may
@@ -356,4 +337,39 @@ func languagePair(tagOf func(string) (string, error), src, tgt string) (string, 
 		*side.tag = tag
 	}
 	return src, tgt, nil
+}
+
+// readWithoutWeights reads an open model file except its weights.
+func readWithoutWeights(s *safetensors.File, h Header) (File, error) {
+	tokenizers, err := Tokenizers(s)
+	return File{
+		Tokenizers: tokenizers, Shortlist: shortlistTensors(s),
+		SrcLang: h.SrcLang, TgtLang: h.TgtLang, Decoding: h.Decoding, Info: h.Info,
+	}, err
+}
+
+// CopyFile writes a copy of the model file at path, of any form, to out, with the changes that
+// change makes to its header and tensors.
+func CopyFile(path, out string, change func(*Header, []safetensors.Tensor) ([]safetensors.Tensor, error)) error {
+	s, err := safetensors.Open(path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.Verify(); err != nil {
+		return err
+	}
+	h, err := DecodeHeader(s.Metadata())
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	tensors, err := change(&h, s.Tensors())
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	meta, err := h.Encode()
+	if err != nil {
+		return err
+	}
+	return safetensors.Write(out, meta, tensors)
 }

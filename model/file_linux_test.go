@@ -65,7 +65,7 @@ func TestTruncatedWhileRead(t *testing.T) {
 	}
 }
 
-// LoadHeader and LoadTokenizers touch no page of the weights, in a sparse file of 16 GB.
+// LoadHeader and LoadWithoutWeights touch no page of the weights, in a sparse file of 16 GB.
 func TestHeaderAndTokenizersAreReadWithoutWeights(t *testing.T) {
 	config, err := json.Marshal(toy())
 	if err != nil {
@@ -97,9 +97,9 @@ func TestHeaderAndTokenizersAreReadWithoutWeights(t *testing.T) {
 	if err != nil || h.Config != toy() || h.SrcLang != "en" {
 		t.Errorf("LoadHeader = %+v, %v, want %+v in en", h, err, toy())
 	}
-	tokenizers, err := LoadTokenizers(path)
-	if err != nil || string(tokenizers["joint"]) != "abc" {
-		t.Errorf("tokenizers %q, %v, want abc", tokenizers, err)
+	f, _, err := LoadWithoutWeights(path)
+	if err != nil || string(f.Tokenizers["joint"]) != "abc" {
+		t.Errorf("tokenizers %q, %v, want abc", f.Tokenizers, err)
 	}
 	// The page cache holds the pages touched and the operating system's read-ahead.
 	const limit = 16 << 20

@@ -22,9 +22,10 @@ func allocated(f func()) int {
 	return int(after.TotalAlloc - before.TotalAlloc)
 }
 
-// Load, LoadHeader and LoadTokenizers allocate, garbage included, at most 32 bytes for each byte of
-// the file plus 64 KB. Load may allocate 16 MB more to describe 2,000 layers, which is enough for
-// the tables of positions in this test. Package safetensors has the same test for headers.
+// Load, LoadHeader and LoadWithoutWeights allocate, garbage included, at most 32 bytes for each
+// byte of the file plus 64 KB. Load may allocate 16 MB more to describe 2,000 layers, which is
+// enough for the tables of positions in this test. Package safetensors has the same test for
+// headers.
 func TestLoadMemoryIsBoundedByFileSize(t *testing.T) {
 	small := newModel(t, toy())
 	meta, tensors, err := File{Model: small}.Encode()
@@ -115,7 +116,7 @@ func TestLoadMemoryIsBoundedByFileSize(t *testing.T) {
 			}{
 				{"Load", func() error { _, err := Load(path, true); return err }},
 				{"LoadHeader", func() error { _, err := LoadHeader(path); return err }},
-				{"LoadTokenizers", func() error { _, err := LoadTokenizers(path); return err }},
+				{"LoadWithoutWeights", func() error { _, _, err := LoadWithoutWeights(path); return err }},
 			} {
 				var err error
 				used := allocated(func() { err = read.f() })

@@ -14,10 +14,11 @@ import (
 	"testing"
 
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/serve"
 	"tfm/text"
 	"tfm/text/split"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 	"tfm/translate"
 )
 
@@ -48,7 +49,7 @@ func random(t testing.TB, dir, src, tgt string, seed uint64, change ...func(*mod
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, src+"-"+tgt+".safetensors")
-	if err := (model.File{Model: m, Tokenizers: files, SrcLang: src, TgtLang: tgt, Decoding: model.Decoding{LengthPenalty: model.PenaltyWu, Alpha: 0.6, SplitSentences: true}}).Save(path); err != nil {
+	if err := (model.File{Model: m, Tokenizers: files, SrcLang: src, TgtLang: tgt, Decoding: decode.Settings{LengthPenalty: decode.PenaltyWu, Alpha: 0.6, SplitSentences: true}.String()}).Save(path); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -52,7 +52,7 @@ type State struct {
 }
 
 // Checkpoint is an open checkpoint. Its file has all weights of Config. Close it after use. It is
-// safe for concurrent reading. model.LoadTokenizers reads the tokenizers of the file.
+// safe for concurrent reading. model.LoadWithoutWeights reads the tokenizers of the file.
 type Checkpoint struct {
 	Path             string
 	Config           model.Config

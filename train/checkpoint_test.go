@@ -15,6 +15,7 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/model/safetensors"
 )
 
@@ -251,11 +252,11 @@ func TestCheckpointsNameTheLanguages(t *testing.T) {
 func TestCheckpointsHaveTheLengthPenalty(t *testing.T) {
 	o := smallOptions(1)
 	o.Dir = t.TempDir()
-	for _, want := range []model.Decoding{model.PaperDecoding(), {LengthPenalty: model.PenaltyPower, Alpha: 1}} {
+	for _, want := range []decode.Settings{decode.PaperSettings(), {LengthPenalty: decode.PenaltyPower, Alpha: 1}} {
 		o.Search.Penalty, o.Search.Alpha = want.LengthPenalty, want.Alpha
 		r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
 		h, err := model.LoadHeader(r.Checkpoint)
-		if err != nil || h.Decoding != want || r.Decoding != want {
+		if err != nil || h.Decoding != want.String() || r.Decoding != want {
 			t.Errorf("step %d: checkpoint %+v, %v, result %+v; want %+v", r.Step, h.Decoding, err, r.Decoding, want)
 		}
 		o.Resume = true

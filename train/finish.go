@@ -12,7 +12,7 @@ import (
 func (r *run) finish(ctx context.Context, reason Reason) (Result, error) {
 	result := Result{Reason: reason, Step: r.state.Step, Best: r.state.Best,
 		Position: r.state.Position, Checkpoint: r.checkpoint,
-		SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang, Decoding: r.o.Search.Decoding()}
+		SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang, Decoding: r.o.Search.Saved()}
 	current := r.state.Step // step of the weights in the model, -1 for a mean
 	if reason != Interrupted && r.o.Average > 1 {
 		paths, err := r.checkpointsToAverage()

@@ -237,7 +237,7 @@ func (r *run) save() error {
 
 // file returns the model file that a checkpoint contains.
 func (r *run) file() model.File {
-	return model.File{Model: r.t, Tokenizers: r.d.Tokenizers, SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang, Decoding: r.o.Search.Decoding()}
+	return model.File{Model: r.t, Tokenizers: r.d.Tokenizers, SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang, Decoding: r.o.Search.Saved().String()}
 }
 
 // lastGood names the checkpoint from which a failed run can be resumed.

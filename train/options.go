@@ -224,7 +224,7 @@ func (o Options) Validate() error {
 	if err := o.validateRounds(); err != nil {
 		return err
 	}
-	search := o.Search.Decoding().Validate()
+	search := o.Search.Saved().Validate()
 	if o.ValidEvery > 0 {
 		search = o.Search.Validate()
 	}

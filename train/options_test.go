@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tfm/model"
+	"tfm/model/decode"
 )
 
 func TestDefaultOptionsAreValid(t *testing.T) {
@@ -24,11 +25,11 @@ func TestDefaultOptionsAreValid(t *testing.T) {
 // The presets of the paper have its length penalty, those for short trainings the mean of the
 // log-probabilities.
 func TestLengthPenaltyOfPresets(t *testing.T) {
-	for preset, want := range map[string]model.Decoding{
-		"base": model.PaperDecoding(), "big": model.PaperDecoding(), "C1": model.PaperDecoding(), "demo": model.PaperDecoding(), "": model.PaperDecoding(),
-		"tiny": {LengthPenalty: model.PenaltyPower, Alpha: 1}, "small": {LengthPenalty: model.PenaltyPower, Alpha: 1},
+	for preset, want := range map[string]decode.Settings{
+		"base": decode.PaperSettings(), "big": decode.PaperSettings(), "C1": decode.PaperSettings(), "demo": decode.PaperSettings(), "": decode.PaperSettings(),
+		"tiny": {LengthPenalty: decode.PenaltyPower, Alpha: 1}, "small": {LengthPenalty: decode.PenaltyPower, Alpha: 1},
 	} {
-		if got := OptionsFor(preset).Search.Decoding(); got != want {
+		if got := OptionsFor(preset).Search.Saved(); got != want {
 			t.Errorf("%q: %+v, want %+v", preset, got, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 )
 
 // Data is the training and validation data of a run. Either Train or Stream is set.
@@ -66,7 +67,7 @@ type Result struct {
 	// The languages, for model.File: those of Data, or else of the checkpoint that was resumed.
 	SrcLang, TgtLang string
 
-	Decoding model.Decoding // for model.File, from Options.Search
+	Decoding decode.Settings // for model.File, from Options.Search
 }
 
 // Reason is the reason for the end of a run.

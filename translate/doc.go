@@ -20,7 +20,7 @@
 // shares the weights with others. Options.Int8 rounds them to 8 bits.
 //
 // The package imports model, model/decode, text, text/align, text/markup, text/split and
-// text/tokenizer/vocab, and neither training nor the scores of test sets.
+// text/vocab, and neither training nor the scores of test sets.
 //
 // The way of a sentence: Translator.Do → text.Tokenizer encodes the sentence → decode.Engine
 // searches for its translations, together with those of other calls → Translator.translation
@@ -45,7 +45,7 @@
 //   - alignment: for each target token, the source token with the largest attention weight; of
 //     words, likewise with the sums of their tokens' weights
 //   - align heads: the heads of the cross-attention whose mean weights make alignments
-//   - list: the target pieces that may translate a source, see model.Shortlist
+//   - list: the target pieces that may translate a source, see decode.Shortlist
 //   - kept range: a part of a text that its translations contain unchanged
 //   - stand-in: the word that the model translates in the place of a kept range
 //   - n-best list: the translations of one text with the highest scores

@@ -14,7 +14,7 @@ import (
 
 // FoundHeads are the heads of the cross-attention that align best, and how well they do.
 type FoundHeads struct {
-	Heads model.AlignHeads
+	Heads decode.AlignHeads
 
 	// Links is the number of target tokens that the statistical alignment links to a source
 	// token, in the pairs that the heads were compared with. The others are how many of these
@@ -37,7 +37,7 @@ const (
 )
 
 // FindAlignHeads finds the heads of the cross-attention that agree best with a statistical
-// alignment of pairs, for model.Decoding.AlignHeads. The alignment is that of package text/align,
+// alignment of pairs, for decode.Settings.AlignHeads. The alignment is that of package text/align,
 // on up to 20,000 pairs, which should be of the training data; the heads are compared on the first
 // 500. The search begins with the head or layer that agrees on most links, with the weights of the
 // step that predicts a token or of the next; each further head must add 0.5 % of the links. The
@@ -69,7 +69,7 @@ func (t *Translator) FindAlignHeads(ctx context.Context, pairs []text.Pair) (Fou
 	s := headSearch{links: align.Pairs(aligned)}
 	for layer := range t.config.DecoderLayers {
 		for head := range t.config.Heads {
-			s.heads = append(s.heads, model.CrossHead{Layer: layer, Head: head})
+			s.heads = append(s.heads, decode.CrossHead{Layer: layer, Head: head})
 		}
 	}
 	n, weights := 0, 0
@@ -94,9 +94,9 @@ func (t *Translator) FindAlignHeads(ctx context.Context, pairs []text.Pair) (Fou
 
 // headSearch compares heads.
 type headSearch struct {
-	heads   []model.CrossHead // all
-	links   [][]int           // of each pair: the source token of each target token, or -1
-	weights [][]mat.Matrix    // of each pair and head
+	heads   []decode.CrossHead // all
+	links   [][]int            // of each pair: the source token of each target token, or -1
+	weights [][]mat.Matrix     // of each pair and head
 }
 
 func (s *headSearch) find(c model.Config) (found FoundHeads, err error) {

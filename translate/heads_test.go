@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
 	"tfm/translate"
@@ -39,9 +38,9 @@ func TestFindAlignHeads(t *testing.T) {
 	}
 
 	path := filepath.Join(t.TempDir(), "m.safetensors")
-	d := model.PaperDecoding()
+	d := decode.PaperSettings()
 	d.AlignHeads = found.Heads.String()
-	if err := model.CopyWithDecoding(toyModel(), path, d); err != nil {
+	if err := decode.CopyWithSettings(toyModel(), path, d); err != nil {
 		t.Fatal(err)
 	}
 	aligned, err := translate.Open(path, translate.Options{Threads: 1})
@@ -62,7 +61,7 @@ func TestFindAlignHeads(t *testing.T) {
 
 	for _, heads := range []string{"1.0", "0.4"} {
 		d.AlignHeads = heads
-		if err := model.CopyWithDecoding(toyModel(), path, d); err != nil {
+		if err := decode.CopyWithSettings(toyModel(), path, d); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := translate.Open(path, translate.Options{Threads: 1}); err == nil || !strings.HasPrefix(err.Error(), path+": align_heads is \""+heads) {

@@ -16,7 +16,7 @@ import (
 
 	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 	"tfm/translate"
 )
 

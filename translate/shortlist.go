@@ -12,9 +12,10 @@ import (
 	"tfm/lang"
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/text"
 	"tfm/text/align"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 )
 
 // ShortlistOptions are the options of LearnShortlist.
@@ -53,7 +54,7 @@ func (o ShortlistOptions) Validate() error {
 
 // LearnedShortlist is a Shortlist, and how well it suits the pairs that it was learned from.
 type LearnedShortlist struct {
-	*model.Shortlist
+	*decode.Shortlist
 
 	Pairs   int // that were used
 	Skipped int // blank on a side, or longer than 100 tokens
@@ -147,7 +148,7 @@ func (l *shortlistLearner) learn() error {
 }
 
 // shortlist returns the lists after the last iteration.
-func (l *shortlistLearner) shortlist() *model.Shortlist {
+func (l *shortlistLearner) shortlist() *decode.Shortlist {
 	target := l.tokenizers.Target
 	inAll := make([]bool, target.Size())
 	inAll[text.EOS] = true
@@ -162,7 +163,7 @@ func (l *shortlistLearner) shortlist() *model.Shortlist {
 	for _, id := range byFrequency[:min(l.options.Frequent, len(byFrequency))] {
 		inAll[id] = true
 	}
-	s := &model.Shortlist{Starts: []int32{0}}
+	s := &decode.Shortlist{Starts: []int32{0}}
 	for id, yes := range inAll {
 		if yes {
 			s.Always = append(s.Always, int32(id))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/text"
 	"tfm/translate"
 )
@@ -119,7 +120,7 @@ func TestTranslateWithShortlist(t *testing.T) {
 	o := translate.DefaultShortlistOptions()
 	o.Best, o.Frequent = 2, 3
 	path := filepath.Join(t.TempDir(), "m.safetensors")
-	if err := model.CopyWithShortlist(toyModel(), path, learnToy(t, o).Shortlist); err != nil {
+	if err := decode.CopyWithShortlist(toyModel(), path, learnToy(t, o).Shortlist); err != nil {
 		t.Fatal(err)
 	}
 	if open(t, translate.Options{Threads: 1}).Shortlist() != nil {

@@ -20,7 +20,7 @@ import (
 	"tfm/text"
 	"tfm/text/markup"
 	"tfm/text/split"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 	"tfm/translate"
 )
 
@@ -230,7 +230,7 @@ func TestAttentionIsOfTheTokens(t *testing.T) {
 
 func attentionOf(m *model.Transformer, src, tgt []int32) [][]float32 {
 	d := decode.New(decode.NewWeights(m, nil), nil)
-	all, err := d.Attention(background, [][]int32{src}, [][]int32{tgt}, model.AlignHeads{})
+	all, err := d.Attention(background, [][]int32{src}, [][]int32{tgt}, decode.AlignHeads{})
 	if err != nil {
 		panic(err)
 	}
@@ -403,9 +403,9 @@ func TestLengthPenaltyOfTheModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, sum := model.Decoding{LengthPenalty: decode.PenaltyPower, Alpha: 1}, model.Decoding{LengthPenalty: decode.PenaltyWu}
+	mean, sum := decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: 1}, decode.Settings{LengthPenalty: decode.PenaltyWu}
 	path := filepath.Join(t.TempDir(), "m.safetensors")
-	if err := (model.File{Model: toy.Model(), Tokenizers: files, Decoding: mean}).Save(path); err != nil {
+	if err := (model.File{Model: toy.Model(), Tokenizers: files, Decoding: mean.String()}).Save(path); err != nil {
 		t.Fatal(err)
 	}
 	fromFile := func(path string) func(translate.Options) (*translate.Translator, error) {
@@ -417,13 +417,13 @@ func TestLengthPenaltyOfTheModel(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		new      func(translate.Options) (*translate.Translator, error)
-		decoding model.Decoding // of the Options
-		want     model.Decoding
+		decoding decode.Settings // of the Options
+		want     decode.Settings
 	}{
-		{"file", fromFile(path), model.Decoding{}, mean},
+		{"file", fromFile(path), decode.Settings{}, mean},
 		{"file and Options", fromFile(path), sum, sum},
-		{"file with the paper's", fromFile(toyModel()), model.Decoding{}, model.PaperDecoding()},
-		{"New", fromMemory, model.Decoding{}, model.PaperDecoding()},
+		{"file with the paper's", fromFile(toyModel()), decode.Settings{}, decode.PaperSettings()},
+		{"New", fromMemory, decode.Settings{}, decode.PaperSettings()},
 		{"New with Options", fromMemory, mean, mean},
 	} {
 		tr, err := c.new(translate.Options{Threads: 1, Decoding: c.decoding})
@@ -494,7 +494,7 @@ func TestOptionErrors(t *testing.T) {
 			t.Errorf("%+v: error %v, want \"is -1, expected 0 or more\"", o, err)
 		}
 	}
-	if _, err := translate.Open(toyModel(), translate.Options{Decoding: model.Decoding{Alpha: 1}}); !errors.As(err, new(*model.FieldError)) {
+	if _, err := translate.Open(toyModel(), translate.Options{Decoding: decode.Settings{Alpha: 1}}); !errors.As(err, new(*model.FieldError)) {
 		t.Errorf("decoding without a length penalty: error %v, want a *FieldError", err)
 	}
 	missing := filepath.Join(t.TempDir(), "none")

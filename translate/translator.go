@@ -11,7 +11,7 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 )
 
 // Options are the options of a Translator.
@@ -33,7 +33,7 @@ type Options struct {
 	// Decoding replaces the settings of beam search in the model file. The zero value is those
 	// of the file, or with New the paper's. It keeps Suppressed and UnnormedKeys of the file,
 	// unless it sets them.
-	Decoding model.Decoding
+	Decoding decode.Settings
 
 	// From and To are the languages of requests that name none, see Request.
 	From, To string
@@ -55,10 +55,10 @@ type Translator struct {
 	from, to         string         // of requests that name none
 	srcLang, tgtLang string         // from the model file
 	defaults         decode.Options // of a Request without options
-	align            model.AlignHeads
+	align            decode.AlignHeads
 	splitSentences   bool
-	shortlist        *model.Shortlist // of the model file; nil if it has none
-	decoding         model.Decoding   // of prepare
+	shortlist        *decode.Shortlist // of the model file; nil if it has none
+	decoding         decode.Settings   // of prepare
 
 	adapterOnce sync.Once
 	adapter     *adapter // of Request.Adapt
@@ -96,15 +96,20 @@ func Open(path string, o Options) (*Translator, error) {
 // open loads the model. Its errors name the file.
 func (t *Translator) open(path string, o Options) error {
 	var tokenizers map[string][]byte
-	var decoding model.Decoding
+	var decoding decode.Settings
 	if o.KeepModel {
 		file, err := model.Load(path, false)
 		if err != nil {
 			return err
 		}
+		if decoding, err = decode.ParseSettings(file.Decoding); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if t.shortlist, err = decode.ReadShortlist(file.Shortlist, file.Model.Config); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
 		t.model, t.weights = file.Model, o.newWeights(file.Model, t.pool)
-		t.srcLang, t.tgtLang, decoding, tokenizers = file.SrcLang, file.TgtLang, file.Decoding, file.Tokenizers
-		t.shortlist = file.Shortlist
+		t.srcLang, t.tgtLang, tokenizers = file.SrcLang, file.TgtLang, file.Tokenizers
 	} else {
 		form := decode.Float32
 		if o.Int8 {
@@ -115,7 +120,7 @@ func (t *Translator) open(path string, o Options) error {
 			return err
 		}
 		t.weights = file.Weights
-		t.srcLang, t.tgtLang, decoding, tokenizers = file.Header.SrcLang, file.Header.TgtLang, file.Header.Decoding, file.Tokenizers
+		t.srcLang, t.tgtLang, decoding, tokenizers = file.Header.SrcLang, file.Header.TgtLang, file.Settings, file.Tokenizers
 		t.shortlist = file.Shortlist
 	}
 	of, err := vocab.UnmarshalTokenizers(tokenizers)
@@ -163,7 +168,7 @@ func newTranslator(o *Options) (*Translator, error) {
 	case o.Concurrent < 0:
 		return nil, &model.FieldError{Field: "concurrent", Found: o.Concurrent, Expected: "0 or more"}
 	}
-	if o.Decoding != (model.Decoding{}) {
+	if o.Decoding != (decode.Settings{}) {
 		if err := o.Decoding.Validate(); err != nil {
 			return nil, err
 		}
@@ -176,7 +181,7 @@ func newTranslator(o *Options) (*Translator, error) {
 }
 
 // prepare prepares t, which has weights, for calls.
-func (t *Translator) prepare(tokenizers vocab.Tokenizers, d model.Decoding) error {
+func (t *Translator) prepare(tokenizers vocab.Tokenizers, d decode.Settings) error {
 	t.config, t.tokenizers, t.decoding = t.weights.Config(), tokenizers, d
 	if src, tgt := tokenizers.Source.Size(), tokenizers.Target.Size(); src != t.config.SrcVocab || tgt != t.config.TgtVocab {
 		return fmt.Errorf("found tokenizers with %d and %d pieces, expected %d and %d as in the configuration", src, tgt, t.config.SrcVocab, t.config.TgtVocab)
@@ -187,12 +192,12 @@ func (t *Translator) prepare(tokenizers vocab.Tokenizers, d model.Decoding) erro
 	if err := t.checkOptions(); err != nil {
 		return err
 	}
-	d = cmp.Or(d, model.PaperDecoding())
+	d = cmp.Or(d, decode.PaperSettings())
 	var err error
 	if err := d.ValidateFor(t.config); err != nil {
 		return err
 	}
-	if t.align, err = model.ParseAlignHeads(d.AlignHeads); err != nil {
+	if t.align, err = decode.ParseAlignHeads(d.AlignHeads); err != nil {
 		return err
 	}
 	t.splitSentences = d.SplitSentences
@@ -246,7 +251,7 @@ func (t *Translator) DefaultOptions() decode.Options { return t.defaults }
 // Shortlist returns that of the model file, for Request.Decode.Shortlist, or nil if the file has
 // none. It may change translations, so only a request selects it, unless the settings of the model
 // file do.
-func (t *Translator) Shortlist() *model.Shortlist { return t.shortlist }
+func (t *Translator) Shortlist() *decode.Shortlist { return t.shortlist }
 
 // SplitsSentences reports whether the model file says that few lines of the training data had
 // several sentences, see Request.SplitSeveral.

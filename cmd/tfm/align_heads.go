@@ -12,6 +12,7 @@ import (
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/text"
 	"tfm/translate"
 )
@@ -62,8 +63,12 @@ func (c *alignHeads) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	h.Decoding.AlignHeads = found.Heads.String()
-	if err := model.CopyWithDecoding(c.model.Path, c.out, h.Decoding); err != nil {
+	settings, err := decode.ParseSettings(h.Decoding)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.model.Path, err)
+	}
+	settings.AlignHeads = found.Heads.String()
+	if err := decode.CopyWithSettings(c.model.Path, c.out, settings); err != nil {
 		return err
 	}
 	percent := func(n int) float64 { return 100 * float64(n) / float64(found.Links) }

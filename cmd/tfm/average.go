@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -43,7 +44,7 @@ func (a *average) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	mean, config, err := readWithoutWeights(paths[0])
+	mean, config, err := model.LoadWithoutWeights(paths[0])
 	if err != nil {
 		return err
 	}
@@ -79,25 +80,11 @@ func (a *average) run(ctx context.Context, paths []string) error {
 	return training.Save(a.mean, a.out)
 }
 
-// readWithoutWeights reads a model file or checkpoint except its weights.
-func readWithoutWeights(path string) (f model.File, c model.Config, err error) {
-	if f.Tokenizers, err = model.LoadTokenizers(path); err != nil {
-		return f, c, err
-	}
-	h, err := model.LoadHeader(path)
-	if err != nil {
-		return f, c, err
-	}
-	f.SrcLang, f.TgtLang, f.Decoding = h.SrcLang, h.TgtLang, h.Decoding
-	f.Shortlist, err = model.LoadShortlist(path)
-	return f, h.Config, err
-}
-
 // compare checks that the tokenizers and languages of a file are the mean's. The mean keeps the
 // shortlist of the first file if all have it, and the length penalty of the last file, because a
 // resumed run can change it.
 func (a *average) compare(path, first string) error {
-	f, _, err := readWithoutWeights(path)
+	f, _, err := model.LoadWithoutWeights(path)
 	if err != nil {
 		return err
 	}
@@ -110,7 +97,7 @@ func (a *average) compare(path, first string) error {
 		return fmt.Errorf("%s: found languages %q to %q, expected %q to %q as in the files before", path, f.SrcLang, f.TgtLang, mean.SrcLang, mean.TgtLang)
 	}
 	mean.Decoding = f.Decoding
-	if a.dropped == "" && !f.Shortlist.Equal(mean.Shortlist) {
+	if a.dropped == "" && !reflect.DeepEqual(f.Shortlist, mean.Shortlist) {
 		mean.Shortlist, a.dropped = nil, path
 	}
 	return nil

@@ -22,9 +22,9 @@ import (
 	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/tokenizer/sentencepiece"
-	"tfm/text/tokenizer/subword"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/sentencepiece"
+	"tfm/text/subword"
+	"tfm/text/vocab"
 )
 
 func importCommand(f *cli.Flags) cli.Action {
@@ -115,14 +115,22 @@ func (c *importer) run(_ context.Context, args []string) error {
 		origin := fmt.Sprintf("imported from %s, %s", strings.ToValidUTF8(filepath.Base(args[0]), "?"), describeFormat(kind))
 		maps.Copy(file.Info, training.Info(origin))
 		// These systems and their corpora have one sentence a line.
-		file.Decoding = cmp.Or(file.Decoding, model.PaperDecoding())
-		file.Decoding.SplitSentences = true
+		settings, err := decode.ParseSettings(file.Decoding)
+		if err != nil {
+			return fmt.Errorf("%s: %w", source, err)
+		}
+		settings.SplitSentences = true
+		file.Decoding = settings.String()
 	}
 	safetensors.RemoveStale(out) // temporary files of killed runs
 	form, save := "float32", file.Save
 	if file.Steps != nil && !c.float32 {
 		// Rounding to int8 again would add an error.
-		form, save = "int8, the integers of the source, which only translate (-float32 trains too)", decode.Quantize(file, nil).Save
+		rounded, err := decode.Quantize(file, nil)
+		if err != nil {
+			return fmt.Errorf("%s: %w", source, err)
+		}
+		form, save = "int8, the integers of the source, which only translate (-float32 trains too)", rounded.Save
 	}
 	if err := save(out); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"tfm/internal/format"
 	"tfm/model"
 	"tfm/model/convert"
+	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
 )
@@ -98,11 +99,11 @@ func (c *information) infoOfPreset() error {
 	if err := settings.Error(config.Validate()); err != nil {
 		return err
 	}
-	h := model.Header{Config: config, Decoding: run.Options.Search.Decoding()}
+	h, settings := model.Header{Config: config}, run.Options.Search.Saved()
 	if c.json {
-		return printJSON(h, 0)
+		return printJSON(h, settings, 0)
 	}
-	return printHeader(h, nil, "")
+	return printHeader(h, settings, nil, "")
 }
 
 // infoOfModel verifies a model file and prints its header, without loading the weights.
@@ -124,15 +125,19 @@ func (c *information) infoOfModel() error {
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return printJSON(h, info.Size())
+	settings, err := decode.ParseSettings(h.Decoding)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	list, err := model.ReadShortlist(file.Tensor, h.Config)
+	if c.json {
+		return printJSON(h, settings, info.Size())
+	}
+	list, err := decode.ReadShortlist(file.Tensors(), h.Config)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	form := cmp.Or(unlessZero("%s, which can translate but not train", h.Form), "float32")
-	return printHeader(h, list, fmt.Sprintf("%.1f MB, weights in %s", float64(info.Size())/1e6, form))
+	return printHeader(h, settings, list, fmt.Sprintf("%.1f MB, weights in %s", float64(info.Size())/1e6, form))
 }
 
 // openModel opens a model file. Of another file or folder the error says what it is.
@@ -165,19 +170,19 @@ func openModel(path string) (*safetensors.File, error) {
 }
 
 // printJSON prints a header as a JSON object. size is that of the file in bytes, 0 without one.
-func printJSON(h model.Header, size int64) error {
+func printJSON(h model.Header, settings decode.Settings, size int64) error {
 	e := json.NewEncoder(os.Stdout)
 	e.SetEscapeHTML(false)
 	return e.Encode(struct {
 		Config     model.Config      `json:"config"`
-		Decoding   model.Decoding    `json:"decoding"`
+		Decoding   decode.Settings   `json:"decoding"`
 		SrcLang    string            `json:"src_lang,omitempty"`
 		TgtLang    string            `json:"tgt_lang,omitempty"`
 		Form       string            `json:"weights"`
 		Info       map[string]string `json:"info,omitempty"`
 		Bytes      int64             `json:"bytes,omitempty"`
 		Parameters int               `json:"parameters"`
-	}{h.Config, h.Decoding, h.SrcLang, h.TgtLang, cmp.Or(h.Form, "float32"), h.Info, size, h.Config.CountParams()})
+	}{h.Config, settings, h.SrcLang, h.TgtLang, cmp.Or(h.Form, "float32"), h.Info, size, h.Config.CountParams()})
 }
 
 // labelColumns is the width of the labels of a header.
@@ -204,11 +209,11 @@ func unlessZero[T comparable](format string, x T) string {
 // printHeader prints a configuration, which shows the chosen variant of the paper, the length
 // penalty, and of a model file the shortlist, which may be nil, the languages, the training and the
 // given description of the file.
-func printHeader(h model.Header, list *model.Shortlist, file string) error {
+func printHeader(h model.Header, settings decode.Settings, list *decode.Shortlist, file string) error {
 	var t header
 	t.layers(h.Config)
 	t.training(h.Config)
-	t.translating(h, list)
+	t.translating(h, settings, list)
 	t.row("trained", h.Info[training.InfoKey])
 	t.row("written by", unlessZero("tfm %s", h.Info[training.VersionKey]))
 	t.row("file", file)
@@ -273,14 +278,14 @@ func (h *header) training(c model.Config) {
 }
 
 // translating adds the rows of the vocabularies and the search.
-func (h *header) translating(m model.Header, list *model.Shortlist) {
-	c, d := m.Config, m.Decoding
+func (h *header) translating(m model.Header, d decode.Settings, list *decode.Shortlist) {
+	c := m.Config
 	if c.SrcVocab == c.TgtVocab {
 		h.row("vocabulary", format.Thousands(c.SrcVocab)+" pieces")
 	} else {
 		h.row("vocabularies", fmt.Sprintf("%s pieces of the source, %s of the target", format.Thousands(c.SrcVocab), format.Thousands(c.TgtVocab)))
 	}
-	divisor := map[string]string{model.PenaltyWu: "((5+n)/6)^%v", model.PenaltyPower: "n^%v"}[d.LengthPenalty]
+	divisor := map[string]string{decode.PenaltyWu: "((5+n)/6)^%v", decode.PenaltyPower: "n^%v"}[d.LengthPenalty]
 	h.row("length penalty", fmt.Sprintf("%s, "+divisor+" for n tokens with EOS", d.LengthPenalty, d.Alpha))
 	h.row("beam", unlessZero("%d", d.Beam))
 	h.row("length limit", unlessZero("%v target tokens for each source token, EOS counted in both", d.LengthFactor)+unlessZero("%v target tokens", d.MaxTokens))

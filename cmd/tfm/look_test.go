@@ -12,7 +12,7 @@ import (
 // A map is the weights that the model computes: the mean over its heads is that of translate
 // without heads that align.
 func TestLookShowsTheModelsAttention(t *testing.T) {
-	tr, err := translate.Open(smallModel(t, 200), translate.Options{Threads: 1, KeepModel: true, Decoding: model.PaperDecoding()})
+	tr, err := translate.Open(smallModel(t, 200), translate.Options{Threads: 1, KeepModel: true, Decoding: decode.PaperSettings()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/translate"
 )
@@ -80,7 +81,7 @@ func (c *shortlist) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	safetensors.RemoveStale(out) // temporary files of killed runs
-	if err := model.CopyWithShortlist(path, out, learned.Shortlist); err != nil {
+	if err := decode.CopyWithShortlist(path, out, learned.Shortlist); err != nil {
 		return err
 	}
 	after, err := os.Stat(out)

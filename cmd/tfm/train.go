@@ -20,7 +20,8 @@ import (
 	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
-	"tfm/text/tokenizer/vocab"
+	"tfm/model/decode"
+	"tfm/text/vocab"
 	"tfm/train"
 	"tfm/train/corpus"
 	"tfm/train/runlog"
@@ -286,6 +287,10 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 	if err != nil {
 		return nil, nil, err
 	}
+	decoding, err := decode.ParseSettings(file.Decoding)
+	if err != nil {
+		return nil, nil, fmt.Errorf("-init: %s: %w", path, err)
+	}
 	t.init, t.tokenizers = &training.Init{Path: path, Model: file.Model, Tokenizers: own, SrcLang: file.SrcLang, TgtLang: file.TgtLang, Shortlist: file.Shortlist != nil}, &own
 	of := &settings.Tokenizers{Path: path, Joint: own.Joint()}
 	if t.Vocab != "" {
@@ -293,7 +298,7 @@ func (t *trainer) initialModel() (*settings.Trained, *settings.Tokenizers, error
 			return nil, nil, err
 		}
 	}
-	return &settings.Trained{Path: path, Config: file.Model.Config, Imported: file.Info[train.SourceKey], SrcLang: file.SrcLang, TgtLang: file.TgtLang, Decoding: file.Decoding}, of, nil
+	return &settings.Trained{Path: path, Config: file.Model.Config, Imported: file.Info[train.SourceKey], SrcLang: file.SrcLang, TgtLang: file.TgtLang, Decoding: decoding}, of, nil
 }
 
 func (t *trainer) loadTokenizers(path string) (*settings.Tokenizers, error) {

@@ -7,22 +7,27 @@ import (
 	"testing"
 
 	"tfm/model"
+	"tfm/model/decode"
 )
 
-func wantDecoding(t *testing.T, path string, want model.Decoding) {
+func wantDecoding(t *testing.T, path string, want decode.Settings) {
 	t.Helper()
 	h, err := model.LoadHeader(path)
-	h.Decoding.SplitSentences, h.Decoding.AlignHeads = false, "" // not in checkpoints
-	if err != nil || h.Decoding != want {
-		t.Errorf("%s: decoding %+v, %v; want %+v", path, h.Decoding, err, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decode.ParseSettings(h.Decoding)
+	got.SplitSentences, got.AlignHeads = false, "" // not in checkpoints
+	if err != nil || got != want {
+		t.Errorf("%s: decoding %+v, %v; want %+v", path, got, err, want)
 	}
 }
 
 // Training records its length penalty in the checkpoints and the model. A resumed run, fine-tuning
 // and an average keep it, unless a flag changes it.
 func TestTrainRecordsTheLengthPenalty(t *testing.T) {
-	power := func(alpha float64) model.Decoding {
-		return model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: alpha}
+	power := func(alpha float64) decode.Settings {
+		return decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: alpha}
 	}
 	args, m := trainArgs(t, "-length-penalty", "power", "-alpha", "1.5", "-save-every", "2")
 	checkpoint := func(step int) string {
@@ -43,13 +48,13 @@ func TestTrainRecordsTheLengthPenalty(t *testing.T) {
 	mustRun(t, "", "average", "-o", out, checkpoint(4), checkpoint(6))
 	wantDecoding(t, out, power(2))
 	mustRun(t, "", "average", "-force", "-o", out, m, toyModel(t))
-	wantDecoding(t, out, model.PaperDecoding())
+	wantDecoding(t, out, decode.PaperSettings())
 
 	tune := append(corpus, "-o", out, "-force", "-init", m, "-steps", "1", "-batch-tokens", "300", "-max-len", "40", "-valid-every", "0")
 	mustRun(t, "", tune...)
 	wantDecoding(t, out, power(2))
 	mustRun(t, "", append(tune, "-length-penalty", "wu")...)
-	wantDecoding(t, out, model.Decoding{LengthPenalty: model.PenaltyWu, Alpha: 2})
+	wantDecoding(t, out, decode.Settings{LengthPenalty: decode.PenaltyWu, Alpha: 2})
 
 	args, m = trainArgs(t, "-preset", "tiny", "-steps", "1")
 	mustRun(t, "", args...)

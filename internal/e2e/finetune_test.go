@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"tfm/model"
-	"tfm/text/tokenizer/vocab"
+	"tfm/model/decode"
+	"tfm/text/vocab"
 )
 
 func loadModel(t *testing.T, path string) model.File {
@@ -331,7 +332,11 @@ func TestInitTrim(t *testing.T) {
 // suppressed returns the pieces that no search of a model selects.
 func suppressed(t *testing.T, f model.File) []string {
 	t.Helper()
-	ids, err := model.ParseSuppressed(f.Decoding.Suppressed)
+	settings, err := decode.ParseSettings(f.Decoding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, err := decode.ParseSuppressed(settings.Suppressed)
 	if err != nil {
 		t.Fatal(err)
 	}

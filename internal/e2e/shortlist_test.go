@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tfm/model"
+	"tfm/model/decode"
 )
 
 // shortlist writes the same model with lists, which translate and eval use with -shortlist, info
@@ -85,7 +85,7 @@ func TestShortlist(t *testing.T) {
 	}
 	// The settings of a model file can ask for the list, as those of Firefox's models do.
 	listed := filepath.Join(dir, "listed")
-	if err := model.CopyWithDecoding(poor, listed, model.Decoding{LengthPenalty: model.PenaltyWu, Alpha: 0.6, Shortlist: true}); err != nil {
+	if err := decode.CopyWithSettings(poor, listed, decode.Settings{LengthPenalty: decode.PenaltyWu, Alpha: 0.6, Shortlist: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := mustRun(t, input, "translate", "-model", listed).stdout, mustRun(t, input, "translate", "-model", listed, "-shortlist").stdout; got != want {

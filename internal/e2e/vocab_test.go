@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/sentencepiece"
 
 	"tfm/internal/texttest"
 )

@@ -9,8 +9,9 @@ import (
 	"strings"
 
 	"tfm/model"
-	"tfm/text/tokenizer/sentencepiece"
-	"tfm/text/tokenizer/vocab"
+	"tfm/model/decode"
+	"tfm/text/sentencepiece"
+	"tfm/text/vocab"
 )
 
 // argosMetadata is the part of the file metadata.json of a package that is used.
@@ -92,23 +93,27 @@ func readArgos(f, m folder) (model.File, error) {
 	}
 	if isImported := file.Info["source"] != ""; isImported {
 		file.Info["source"] = fmt.Sprintf("Argos Translate, %.40s to %.40s, version %.40s; %s", meta.FromCode, meta.ToCode, meta.PackageVersion, file.Info["source"])
-		file.Decoding.Alpha = 0.2
-		if file.Decoding.Suppressed, err = suppressUnknown(file); err != nil {
+		if err := setArgosSearch(&file); err != nil {
 			return model.File{}, err
 		}
 	}
 	return file, nil
 }
 
-// suppressUnknown returns the suppressed pieces of f and the unknown piece of the target.
-func suppressUnknown(f model.File) (string, error) {
+// setArgosSearch sets the length penalty of f to Argos Translate's, and suppresses the unknown
+// piece of the target too.
+func setArgosSearch(f *model.File) error {
 	t, err := vocab.UnmarshalTokenizers(f.Tokenizers)
 	if err != nil {
-		return "", err
+		return err
 	}
-	ids, err := model.ParseSuppressed(f.Decoding.Suppressed)
+	d, err := decode.ParseSettings(f.Decoding)
 	if err != nil {
-		return "", err
+		return err
+	}
+	ids, err := decode.ParseSuppressed(d.Suppressed)
+	if err != nil {
+		return err
 	}
 	unknown := int32(model.EOS) + 1 // subword-nmt's
 	if s, ok := t.Target.(*sentencepiece.Tokenizer); ok {
@@ -120,7 +125,9 @@ func suppressUnknown(f model.File) (string, error) {
 	}
 	ids = append(ids, unknown)
 	slices.Sort(ids)
-	return model.FormatSuppressed(slices.Compact(ids)), nil
+	d.Alpha, d.Suppressed = 0.2, decode.FormatSuppressed(slices.Compact(ids))
+	f.Decoding = d.String()
+	return nil
 }
 
 // argosLanguages are the language codes of Argos Translate that are not those of BCP 47.

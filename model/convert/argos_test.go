@@ -14,9 +14,10 @@ import (
 	"testing"
 
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/tokenizer/subword"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/subword"
+	"tfm/text/vocab"
 )
 
 // archiveOf returns a zip archive with files of the given names and content.
@@ -175,12 +176,13 @@ func TestReadArgos(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		suppressed, err := model.ParseSuppressed(f.Decoding.Suppressed)
+		d := settingsOf(t, f)
+		suppressed, err := decode.ParseSuppressed(d.Suppressed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if unknown := v.Target.Encode(nil, "€"); !slices.Contains(suppressed, unknown[len(unknown)-1]) || f.Decoding.Alpha != 0.2 || f.Decoding.LengthPenalty != model.PenaltyPower {
-			t.Errorf("%s: decoding %+v, want length^0.2 and piece %d suppressed", kind, f.Decoding, unknown)
+		if unknown := v.Target.Encode(nil, "€"); !slices.Contains(suppressed, unknown[len(unknown)-1]) || d.Alpha != 0.2 || d.LengthPenalty != decode.PenaltyPower {
+			t.Errorf("%s: decoding %+v, want length^0.2 and piece %d suppressed", kind, d, unknown)
 		}
 		const want = "Argos Translate, zt to en, version 1.9; CTranslate2, binary version 6"
 		if got := f.Info["source"]; !strings.HasPrefix(got, want) {

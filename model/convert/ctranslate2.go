@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tfm/model"
+	"tfm/model/decode"
 )
 
 // ReadCTranslate2 reads the model of an encoder-decoder Transformer in a folder of CTranslate2: the
@@ -101,7 +102,7 @@ type ct2Reader struct {
 
 	source, target side
 	config         model.Config
-	decoding       model.Decoding
+	decoding       decode.Settings
 }
 
 // refuse is fail for a property that tfm's models do not have.
@@ -193,9 +194,9 @@ func (r *ct2Reader) readModel() (model.File, error) {
 		return model.File{}, err
 	}
 	if !r.isM2M { // whose tokens without text both systems select
-		r.decoding.Suppressed = model.FormatSuppressed(r.target.special)
+		r.decoding.Suppressed = decode.FormatSuppressed(r.target.special)
 	}
-	f.Decoding = r.decoding
+	f.Decoding = r.decoding.String()
 	f.Info["source"] = fmt.Sprintf("CTranslate2, binary version %d, %s revision %d", r.binary.version, strings.TrimPrefix(r.binary.spec+",", ","), r.binary.revision)
 	if r.options.TFM != nil {
 		r.options.TFM.applyFile(&f)

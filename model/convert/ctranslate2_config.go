@@ -8,6 +8,7 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 )
 
 // same returns the number that the encoder and the decoder have for an attribute. Before revision 5
@@ -65,7 +66,7 @@ func (r *ct2Reader) readConfig() error {
 		{false, true}: model.EOSLast, {false, false}: model.NoMarks,
 		{true, false}: model.BOSFirst, {true, true}: model.BOSAndEOS,
 	}[[2]bool{r.options.SourceBOS, r.options.SourceEOS}]
-	r.decoding.LengthPenalty, r.decoding.Alpha = model.PenaltyPower, 1
+	r.decoding.LengthPenalty, r.decoding.Alpha = decode.PenaltyPower, 1
 	// Settings that change nothing.
 	r.same("embeddings_merge", 0)
 	for _, name := range []string{"alibi_use_positive_positions", "scale_alibi"} {
@@ -262,9 +263,9 @@ func (r *ct2Reader) readAlignment() {
 	if heads <= 0 || heads > r.config.Heads {
 		heads = r.config.Heads
 	}
-	var align model.AlignHeads
+	var align decode.AlignHeads
 	for h := range heads {
-		align.Heads = append(align.Heads, model.CrossHead{Layer: layer, Head: h})
+		align.Heads = append(align.Heads, decode.CrossHead{Layer: layer, Head: h})
 	}
 	if err := align.Validate(r.config); err != nil {
 		r.fail(scope+"alignment_layer", "found %d, expected a layer of the decoder", layer)

@@ -10,10 +10,9 @@ import (
 	"testing"
 
 	"tfm/mat"
-	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 )
 
 // The converter of CTranslate2 expects a shorter end of the settings than Marian 1.12 writes.
@@ -93,7 +92,7 @@ func TestReadCTranslate2OfMarian(t *testing.T) {
 		}
 		d := decode.New(decode.NewWeights(f.Model, pool), pool)
 		for beam, key := range map[int]string{1: "1", 4: "4"} {
-			o := decode.Options{Beam: beam, Alpha: 0.6, Penalty: model.PenaltyPower, MaxExtra: 200, MaxTokens: 100}
+			o := decode.Options{Beam: beam, Alpha: 0.6, Penalty: decode.PenaltyPower, MaxExtra: 200, MaxTokens: 100}
 			list, err := d.Translate(context.Background(), srcs, o)
 			if err != nil {
 				t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"tfm/model"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 )
 
 // smallCTranslate2 returns the content of a folder of CTranslate2.
@@ -43,7 +43,7 @@ func smallCTranslate2(t testing.TB) (*ct2Binary, map[string][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, content, err := encodeCTranslate2(model.File{Model: m, Tokenizers: files, Decoding: model.PaperDecoding()})
+	b, content, err := encodeCTranslate2(model.File{Model: m, Tokenizers: files})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 )
 
 // expectedTransliterations is expected.json of pretrained-ct2-aren.
@@ -99,7 +99,7 @@ func checkTransliterations(t *testing.T, f model.File, expected expectedTranslit
 			d, eos = decode.New(decode.NewWeights(ended, pool), pool), x.EndToken
 		}
 		for _, beam := range []int{1, 4} {
-			o := decode.OptionsFor(f.Decoding)
+			o := decode.OptionsFor(settingsOf(t, f))
 			o.Beam = beam
 			if len(x.Prefix) > 0 {
 				pieces := decode.NewPieces(tokenizers.Target.Size(), tokenizers.Target.Bytes)
@@ -188,7 +188,7 @@ func TestReadCTranslate2Goldens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.Decoding.Suppressed = "" // CTranslate2 can select all tokens
+			setSettings(t, &f, func(d *decode.Settings) { d.Suppressed = "" }) // CTranslate2 can select all tokens
 			tolerance := 1e-4
 			if name == "v4-float16" {
 				tolerance = 2e-3 // its sinusoids are rounded
@@ -240,7 +240,7 @@ func checkGolden(t *testing.T, f model.File, want ct2Expected, tolerance float64
 		t.Errorf("log-probabilities differ by up to %.3g, want %v", worst, tolerance)
 	}
 	for beam, key := range map[int]string{1: "1", 3: "3"} {
-		o := decode.OptionsFor(f.Decoding)
+		o := decode.OptionsFor(settingsOf(t, f))
 		o.Beam, o.MaxExtra, o.MaxTokens = beam, 100, 12
 		list, err := d.Translate(context.Background(), sources, o)
 		if err != nil {

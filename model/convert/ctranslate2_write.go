@@ -14,12 +14,13 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/tokenizer/bpe"
-	"tfm/text/tokenizer/sentencepiece"
-	"tfm/text/tokenizer/subword"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/bpe"
+	"tfm/text/sentencepiece"
+	"tfm/text/subword"
+	"tfm/text/vocab"
 )
 
 // WriteCTranslate2 writes a model in float32 for CTranslate2 to the folder dir, which it creates:
@@ -85,7 +86,8 @@ func encodeCTranslate2(f model.File) (*ct2Binary, *fileSet, error) {
 	options.TFM = newTFMExtra(f)
 	files.addJSON(ct2Config, options)
 	w := ct2Writer{&ct2Binary{spec: "TransformerSpec", revision: 7, vars: map[string]ct2Variable{}}}
-	if err := cmp.Or(files.err, w.attributes(c, f.Decoding)); err != nil {
+	settings, err := decode.ParseSettings(f.Decoding)
+	if err := cmp.Or(files.err, err, w.attributes(c, settings)); err != nil {
 		return nil, nil, err
 	}
 	w.weights(t)
@@ -184,7 +186,7 @@ func (w ct2Writer) flag(name string, x bool) {
 }
 
 // attributes adds the scalars.
-func (w ct2Writer) attributes(c model.Config, d model.Decoding) error {
+func (w ct2Writer) attributes(c model.Config, d decode.Settings) error {
 	activation := int8(slices.Index(ct2Activations, c.Activation))
 	for _, stack := range []string{"encoder", "decoder"} {
 		w.int16(stack+"/num_heads", c.Heads)
@@ -196,7 +198,7 @@ func (w ct2Writer) attributes(c model.Config, d model.Decoding) error {
 	for _, name := range []string{"alibi", "alibi_use_positive_positions", "scale_alibi", "start_from_zero_embedding"} {
 		w.flag("decoder/"+name, false)
 	}
-	align, err := model.ParseAlignHeads(d.AlignHeads)
+	align, err := decode.ParseAlignHeads(d.AlignHeads)
 	if err != nil {
 		return err
 	}
@@ -208,7 +210,7 @@ func (w ct2Writer) attributes(c model.Config, d model.Decoding) error {
 
 // ct2Alignment returns the layer, -1 for the last one, and the number of its first heads that align
 // selects. It returns those of the last layer for a selection that CTranslate2 does not have.
-func ct2Alignment(align model.AlignHeads, c model.Config) (layer, heads int) {
+func ct2Alignment(align decode.AlignHeads, c model.Config) (layer, heads int) {
 	for i, h := range align.Heads {
 		if align.Next || h.Layer != align.Heads[0].Layer || h.Head != i {
 			return -1, c.Heads

@@ -16,8 +16,8 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/tokenizer/subword"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/subword"
+	"tfm/text/vocab"
 )
 
 // ct2Case is a model that CTranslate2 has.
@@ -106,7 +106,7 @@ func TestCTranslate2RoundTrip(t *testing.T) {
 	for name, x := range ct2Cases(t) {
 		t.Run(name, func(t *testing.T) {
 			f := randomFile(t, x.config, x.tokenizers, 1)
-			f.Decoding = model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: 0.5, Suppressed: "3"}
+			f.Decoding = decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: 0.5, Suppressed: "3"}.String()
 			f.Info = map[string]string{"trained": "not"}
 			dir := filepath.Join(t.TempDir(), "new", "folder")
 			if err := Write("ctranslate2", dir, f); err != nil {
@@ -160,7 +160,7 @@ func TestWriteCTranslate2Over(t *testing.T) {
 	cases, dir := ct2Cases(t), t.TempDir()
 	for _, name := range []string{"byte-level BPE", "halves, separate vocabularies, SiLU, 3+1 layers", "subword-nmt", "paper"} {
 		f := randomFile(t, cases[name].config, cases[name].tokenizers, 1)
-		f.Decoding = model.PaperDecoding()
+		f.Decoding = decode.PaperSettings().String()
 		if err := WriteCTranslate2(dir, f); err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +281,7 @@ func TestWriteCTranslate2InPython(t *testing.T) {
 			}
 		}
 		for beam, key := range map[int]string{1: "1", 4: "4"} {
-			o := decode.Options{Beam: beam, NBest: beam, Alpha: 0.5, Penalty: model.PenaltyPower, MaxExtra: 100, MaxTokens: 20}
+			o := decode.Options{Beam: beam, NBest: beam, Alpha: 0.5, Penalty: decode.PenaltyPower, MaxExtra: 100, MaxTokens: 20}
 			lists, err := d.NBest(context.Background(), srcs[k], o)
 			if err != nil {
 				t.Fatal(err)

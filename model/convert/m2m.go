@@ -13,7 +13,7 @@ import (
 
 	"tfm/lang"
 	"tfm/model"
-	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/sentencepiece"
 )
 
 // The files of a folder of M2M100ForConditionalGeneration, besides those of MarianMTModel.
@@ -289,8 +289,9 @@ func (r *m2mReader) read(v *vocabulary) (model.File, error) {
 		return model.File{}, err
 	}
 	f.Info["source"] = "Hugging Face M2M-100 " + filepath.Base(filepath.Clean(r.path))
-	f.Decoding = r.generation.decoding()
-	f.Decoding.Suppressed = a.tgt.suppressed(r.generation.suppressed)
+	d := r.generation.decoding()
+	d.Suppressed = a.tgt.suppressed(r.generation.suppressed)
+	f.Decoding = d.String()
 	if r.forced != nil {
 		code := ""
 		if *r.forced >= 0 && int(*r.forced) < len(v.tokens) {

@@ -92,8 +92,8 @@ func TestM2M(t *testing.T) {
 					continue
 				}
 				worst = max(worst, logitsDiffer(t, w, ids, rows, x.hfCase))
-				for _, beam := range []int{1, f.Decoding.Beam} {
-					o := decode.OptionsFor(f.Decoding)
+				for _, beam := range []int{1, settingsOf(t, f).Beam} {
+					o := decode.OptionsFor(settingsOf(t, f))
 					o.Beam, o.NBest, o.MaxExtra, o.Begins = beam, beam, 1000, &decode.Begins{Targets: [][]int32{to.IDs}}
 					o.MaxTokens = 37 // of max_length 40, with BOS, the language and EOS
 					lists, err := d.NBest(context.Background(), [][]int32{ids}, o)
@@ -242,7 +242,7 @@ func TestCTranslate2M2M(t *testing.T) {
 			t.Fatal(errFrom, errTo)
 		}
 		before, after := c.Source.Around(from.IDs, to.IDs)
-		o := decode.OptionsFor(f.Decoding)
+		o := decode.OptionsFor(settingsOf(t, f))
 		o.Beam, o.NBest, o.MaxExtra, o.MaxTokens, o.Begins = x.Beam, x.Beam, 1000, 28, &decode.Begins{Targets: [][]int32{to.IDs}}
 		lists, err := d.NBest(context.Background(), [][]int32{slices.Concat(before, v.Source.Encode(nil, x.Text), after)}, o)
 		if err != nil {

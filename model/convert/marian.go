@@ -13,6 +13,7 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 )
 
 // marianConfigName is the array with the model's configuration in YAML.
@@ -76,7 +77,7 @@ func isNpz(name string) bool {
 // Dropout and label smoothing are those of the training run, if its configuration, NAME.npz.yml, or
 // its log is beside the model. Only training uses them.
 //
-// Searches of the model give what Marian's give: see model.SearchShrinking and, for models with
+// Searches of the model give what Marian's give: see decode.SearchShrinking and, for models with
 // norms before the sublayers, Decoding.UnnormedKeys. Scores are divided by
 // n^normalize of the decoder.yml, 0 without it. Its beam and its limit of the length are kept,
 // without it Marian's: 12 hypotheses, and three tokens for each of the source. Those of a .bin
@@ -263,16 +264,17 @@ func (r *marianReader) read(src, tgt *vocabulary, joint bool, decoder marianSear
 		return model.File{}, err
 	}
 	f.Info["source"] = "Marian " + filepath.Base(r.path)
-	f.Shortlist = lists.shortlist(a.src, a.tgt, src.eos, joint)
-	f.Decoding = model.Decoding{
-		LengthPenalty: model.PenaltyPower, Alpha: decoder.normalize, Search: model.SearchShrinking, UnnormedKeys: r.config.Norm == model.PreNorm,
+	f.Shortlist = lists.shortlist(a.src, a.tgt, src.eos, joint).Tensors()
+	d := decode.Settings{
+		LengthPenalty: decode.PenaltyPower, Alpha: decoder.normalize, Search: decode.SearchShrinking, UnnormedKeys: r.config.Norm == model.PreNorm,
 		Beam: decoder.beam, LengthFactor: decoder.lengthFactor, Shortlist: lists != nil,
 	}
 	suppressed := tgt.unnamed
 	if !decoder.allowUnknown {
 		suppressed = append(suppressed, int32(tgt.unknown))
 	}
-	f.Decoding.Suppressed = a.tgt.suppressed(suppressed)
+	d.Suppressed = a.tgt.suppressed(suppressed)
+	f.Decoding = d.String()
 	return f, nil
 }
 

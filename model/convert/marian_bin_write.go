@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"tfm/model"
+	"tfm/model/decode"
 	"tfm/model/safetensors"
 )
 
@@ -74,7 +74,7 @@ func intgemm8(t safetensors.Tensor) []byte {
 
 // encodeBinaryShortlist returns s in Marian's binary form, see parseBinaryShortlist. The pieces of
 // all lists are in that of EOS, which is part of every source.
-func encodeBinaryShortlist(s *model.Shortlist, src, tgt *marianVocabulary) []byte {
+func encodeBinaryShortlist(s *decode.Shortlist, src, tgt *marianVocabulary) []byte {
 	var offsets, ids []byte
 	best := 0
 	for row, id := range src.ids {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tfm/model"
+	"tfm/model/decode"
 )
 
 // hfGeneration holds the settings of transformers' generate that affect translations: the content
@@ -89,7 +90,7 @@ func refuseSettings(settings map[string]any, list []offSetting) error {
 // target pieces.
 func (g *hfGeneration) validate(vocabulary int) error {
 	if err := firstBroken([]rule{
-		{g.NumBeams < 1 || g.NumBeams > model.MaxBeam, "num_beams", g.NumBeams, fmt.Sprint("1 to ", model.MaxBeam)},
+		{g.NumBeams < 1 || g.NumBeams > decode.MaxBeam, "num_beams", g.NumBeams, fmt.Sprint("1 to ", decode.MaxBeam)},
 		{g.MaxLength != 0 && g.MaxLength < 3, "max_length", g.MaxLength, "3 or more"},
 		{g.MaxNewTokens != 0 && g.MaxNewTokens < 2, "max_new_tokens", g.MaxNewTokens, "2 or more"},
 		{!(g.LengthPenalty >= 0 && g.LengthPenalty <= 10), "length_penalty", g.LengthPenalty, "0 to 10"},
@@ -101,11 +102,11 @@ func (g *hfGeneration) validate(vocabulary int) error {
 	}
 	switch g.EarlyStopping {
 	case nil, false:
-		g.search = model.SearchHeuristic
+		g.search = decode.SearchHeuristic
 	case true:
-		g.search = model.SearchFinished
+		g.search = decode.SearchFinished
 	case "never":
-		g.search = model.SearchExact
+		g.search = decode.SearchExact
 	default:
 		return &model.FieldError{Field: "early_stopping", Found: g.EarlyStopping, Expected: `false, true or "never"`}
 	}
@@ -133,10 +134,10 @@ func (g *hfGeneration) validate(vocabulary int) error {
 }
 
 // decoding returns the settings of beam search.
-func (g *hfGeneration) decoding() model.Decoding {
+func (g *hfGeneration) decoding() decode.Settings {
 	most := max(0, g.MaxLength-2)
 	if g.MaxNewTokens > 0 {
 		most = g.MaxNewTokens - 1
 	}
-	return model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: g.LengthPenalty, Search: g.search, Beam: g.NumBeams, MaxTokens: most}
+	return decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: g.LengthPenalty, Search: g.search, Beam: g.NumBeams, MaxTokens: most}
 }

@@ -146,15 +146,16 @@ func (r *hfReader) read() (model.File, error) {
 	if f.SrcLang = knownLanguage(r.tokenizer.SourceLang); c.TgtLanguages == "" {
 		f.TgtLang = knownLanguage(r.tokenizer.TargetLang)
 	}
-	f.Decoding = r.generation.decoding()
+	d := r.generation.decoding()
 	if !r.generation.Renormalize {
-		f.Decoding.Suppressed = a.tgt.suppressed(r.generation.suppressed)
+		d.Suppressed = a.tgt.suppressed(r.generation.suppressed)
 	}
+	if err := d.ValidateFor(f.Model.Config); err != nil {
+		return model.File{}, fmt.Errorf("%s: %w", r.name(hfGenerationFile), err)
+	}
+	f.Decoding = d.String()
 	if own && extra != nil {
 		extra.applyFile(&f)
-	}
-	if err := f.Decoding.ValidateFor(f.Model.Config); err != nil {
-		return model.File{}, fmt.Errorf("%s: %w", r.name(hfGenerationFile), err)
 	}
 	return f, nil
 }

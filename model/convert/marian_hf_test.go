@@ -14,7 +14,7 @@ import (
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/sentencepiece"
 )
 
 // hfCase is a text in expected.json of a folder that testdata/gen_marian.py wrote.
@@ -103,8 +103,8 @@ func TestMarianHF(t *testing.T) {
 			}
 			v := tokenizersOf(t, f)
 			numBeams := numBeamsOf(t, filepath.Join("testdata", name))
-			if c := f.Model.Config; f.Decoding.Beam != numBeams || c.Dropout != 0.1 || c.AttentionDropout != 0 || c.FFDropout != 0 {
-				t.Errorf("found a beam of %d, want %d, and dropout %v, %v and %v, want that of config.json", f.Decoding.Beam, numBeams, c.Dropout, c.AttentionDropout, c.FFDropout)
+			if c := f.Model.Config; settingsOf(t, f).Beam != numBeams || c.Dropout != 0.1 || c.AttentionDropout != 0 || c.FFDropout != 0 {
+				t.Errorf("found a beam of %d, want %d, and dropout %v, %v and %v, want that of config.json", settingsOf(t, f).Beam, numBeams, c.Dropout, c.AttentionDropout, c.FFDropout)
 			}
 			w := decode.NewWeights(f.Model, nil)
 			d := decode.New(w, nil)
@@ -121,7 +121,7 @@ func TestMarianHF(t *testing.T) {
 				}
 				worst = max(worst, logitsDiffer(t, w, ids, tgt, c))
 				for _, beam := range []int{1, numBeams} {
-					o := decode.OptionsFor(f.Decoding)
+					o := decode.OptionsFor(settingsOf(t, f))
 					o.Beam, o.NBest, o.MaxExtra = beam, min(beam, 4), 1000
 					o.MaxTokens = 38 // of max_length 40, with BOS and EOS
 					lists, err := d.NBest(context.Background(), [][]int32{ids}, o)

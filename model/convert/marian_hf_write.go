@@ -7,11 +7,12 @@ import (
 	"slices"
 
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/tokenizer/bpe"
-	"tfm/text/tokenizer/sentencepiece"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/bpe"
+	"tfm/text/sentencepiece"
+	"tfm/text/vocab"
 )
 
 // WriteMarianHF writes a model for transformers' MarianMTModel and, with vocabularies of
@@ -74,19 +75,22 @@ func newHFConfig(f model.File) hfConfigJSON {
 
 // newHFGeneration returns the content of generation_config.json.
 func newHFGeneration(f model.File) (hfGeneration, error) {
-	d := cmp.Or(f.Decoding, model.PaperDecoding())
+	d, err := decode.ParseSettings(f.Decoding)
+	if err != nil {
+		return hfGeneration{}, err
+	}
 	pad, start := int32(text.Pad), int32(text.BOS)
 	g := hfGeneration{
 		Pad: &pad, EOS: hfID(text.EOS), Start: &start, MaxLength: f.Model.Config.MaxLen, NumBeams: cmp.Or(d.Beam, 4), LengthPenalty: d.Alpha,
 		EarlyStopping: true,
 	}
 	switch d.Search {
-	case model.SearchHeuristic:
+	case decode.SearchHeuristic:
 		g.EarlyStopping = false
-	case model.SearchExact:
+	case decode.SearchExact:
 		g.EarlyStopping = "never"
 	}
-	ids, err := model.ParseSuppressed(d.Suppressed)
+	ids, err := decode.ParseSuppressed(d.Suppressed)
 	for _, id := range ids {
 		g.BadWords = append(g.BadWords, []int32{id})
 	}

@@ -12,8 +12,8 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/tokenizer/sentencepiece"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/sentencepiece"
+	"tfm/text/vocab"
 )
 
 // sameWeights reports whether two models have the same parameters, bit for bit.
@@ -95,7 +95,7 @@ func randomModelOf(t testing.TB, tokenizers vocab.Tokenizers, change func(*model
 	if err != nil {
 		t.Fatal(err)
 	}
-	return model.File{Model: m, Tokenizers: files, SrcLang: "en", TgtLang: "de", Decoding: model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: 1, Suppressed: "4"}, Info: map[string]string{"a": "b"}}
+	return model.File{Model: m, Tokenizers: files, SrcLang: "en", TgtLang: "de", Decoding: decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: 1, Suppressed: "4"}.String(), Info: map[string]string{"a": "b"}}
 }
 
 // Own models that are written and read again are the same in every bit, and alternating sinusoids

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tfm/model"
+	"tfm/model/decode"
 )
 
 // marianSettings are the entries of a model's configuration that are not read yet. err is the first
@@ -313,8 +314,8 @@ func readMarianDecoder(f folder, file string) (d marianSearch, err error) {
 		expected    string
 	}{
 		{"normalize", &d.normalize, 0, 10, "0 to 10"},
-		{"beam-size", &beam, 1, model.MaxBeam, fmt.Sprint("1 to ", model.MaxBeam)},
-		{"max-length-factor", &d.lengthFactor, math.SmallestNonzeroFloat64, model.MaxLengthFactor, fmt.Sprint("above 0, up to ", model.MaxLengthFactor)},
+		{"beam-size", &beam, 1, decode.MaxBeam, fmt.Sprint("1 to ", decode.MaxBeam)},
+		{"max-length-factor", &d.lengthFactor, math.SmallestNonzeroFloat64, decode.MaxLengthFactor, fmt.Sprint("above 0, up to ", decode.MaxLengthFactor)},
 		{"word-penalty", &wordPenalty, 0, 0, "0: tfm has no word penalty"},
 	} {
 		v, ok := values[x.key]

@@ -16,6 +16,7 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 )
 
 // npzArray is an array of a NumPy archive: float32 elements, or bytes.
@@ -220,7 +221,7 @@ func TestMarianShapes(t *testing.T) {
 		if f.Model.Config != want {
 			t.Errorf("%s: found %+v, want %+v", name, f.Model.Config, want)
 		}
-		if f.Decoding.UnnormedKeys != (want.Norm == model.PreNorm) || f.Decoding.Search != model.SearchShrinking || f.Decoding.Suppressed == "" {
+		if d := settingsOf(t, f); d.UnnormedKeys != (want.Norm == model.PreNorm) || d.Search != decode.SearchShrinking || d.Suppressed == "" {
 			t.Errorf("%s: found %+v", name, f.Decoding)
 		}
 	}
@@ -337,7 +338,7 @@ func TestMarianTraining(t *testing.T) {
 // Settings and vocabularies of a decoder.yml.
 func TestMarianDecoder(t *testing.T) {
 	path := marianFolder(t, func(v int) map[string]npzArray { return marianArrays(v, marianShape) })
-	if f, err := ReadMarian(path); err != nil || f.Decoding.Beam != 12 || f.Decoding.LengthFactor != 3 {
+	if f, err := ReadMarian(path); err != nil || settingsOf(t, f).Beam != 12 || settingsOf(t, f).LengthFactor != 3 {
 		t.Errorf("without decoder.yml: found %+v, %v", f.Decoding, err)
 	}
 	for text, want := range map[string]string{
@@ -359,7 +360,7 @@ func TestMarianDecoder(t *testing.T) {
 		switch {
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%q: error %v, want %q", text, err, want)
-		case want == "" && (err != nil || f.Decoding != model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: 0.6, Search: model.SearchShrinking, Beam: 2, LengthFactor: 1.5}):
+		case want == "" && (err != nil || settingsOf(t, f) != decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: 0.6, Search: decode.SearchShrinking, Beam: 2, LengthFactor: 1.5}):
 			t.Errorf("%q: found %+v, %v", text, f.Decoding, err)
 		}
 	}

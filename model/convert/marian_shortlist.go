@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tfm/model"
+	"tfm/model/decode"
 )
 
 // marianLists are a lexical shortlist by rows of Marian's vocabularies: the first rows of the
@@ -173,7 +174,7 @@ func parseLexicon(data []byte, src, tgt *vocabulary, first, best int) (*marianLi
 // shortlist returns the lists by ids of the sides, nil without lists. Those of a joint vocabulary
 // have the source's own tokens, and all have those of EOS, the last token of each source. Marian
 // fills them until their length is a multiple of 8.
-func (l *marianLists) shortlist(src, tgt side, eos int, joint bool) *model.Shortlist {
+func (l *marianLists) shortlist(src, tgt side, eos int, joint bool) *decode.Shortlist {
 	if l == nil {
 		return nil
 	}
@@ -190,7 +191,7 @@ func (l *marianLists) shortlist(src, tgt side, eos int, joint bool) *model.Short
 		}
 		return list
 	}
-	s := &model.Shortlist{Starts: []int32{0}, Fill: model.ShortlistFill{Multiple: 8, Limit: int32(len(tgt.rows))}}
+	s := &decode.Shortlist{Starts: []int32{0}, Fill: decode.ShortlistFill{Multiple: 8, Limit: int32(len(tgt.rows))}}
 	s.Always = append(ids(l.lists[eos]), model.EOS)
 	for row := range l.first {
 		s.Always = append(s.Always, ids([]uint32{uint32(row)})...)

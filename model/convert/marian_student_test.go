@@ -8,14 +8,16 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/sentencepiece"
 )
 
 // studentConfig makes a configuration that of a small student.
@@ -42,9 +44,9 @@ func studentFile(t testing.TB, joint bool) model.File {
 		v.Target = v.Source
 	}
 	f := randomModelOf(t, v, studentConfig)
-	f.Decoding = model.Decoding{LengthPenalty: model.PenaltyPower, Alpha: 1, Search: model.SearchShrinking, Beam: 1, LengthFactor: 2, Suppressed: "3"}
+	f.Decoding = decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: 1, Search: decode.SearchShrinking, Beam: 1, LengthFactor: 2, Suppressed: "3"}.String()
 	c := f.Model.Config
-	s := &model.Shortlist{Always: []int32{2, 3, 7, 12}, Starts: []int32{0}, Fill: model.ShortlistFill{Multiple: 8, Limit: int32(c.TgtVocab)}}
+	s := &decode.Shortlist{Always: []int32{2, 3, 7, 12}, Starts: []int32{0}, Fill: decode.ShortlistFill{Multiple: 8, Limit: int32(c.TgtVocab)}}
 	for id := range int32(c.SrcVocab) {
 		if id > model.EOS {
 			list := []int32{4 + id%3, 13 + id%5}
@@ -60,7 +62,8 @@ func studentFile(t testing.TB, joint bool) model.File {
 		}
 		s.Starts = append(s.Starts, int32(len(s.Pieces)))
 	}
-	f.Shortlist, f.Decoding.Shortlist = s, true
+	f.Shortlist = s.Tensors()
+	setSettings(t, &f, func(d *decode.Settings) { d.Shortlist = true })
 	if err := s.Validate(c); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +83,7 @@ func TestWriteMarian(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rounded.Model.Config != f.Model.Config || len(rounded.Steps) == 0 || !rounded.Shortlist.Equal(f.Shortlist) || rounded.Decoding != f.Decoding ||
+		if rounded.Model.Config != f.Model.Config || len(rounded.Steps) == 0 || !reflect.DeepEqual(rounded.Shortlist, f.Shortlist) || rounded.Decoding != f.Decoding ||
 			rounded.SrcLang != f.SrcLang || rounded.TgtLang != f.TgtLang {
 			t.Errorf("found steps of %d parameters, %+v", len(rounded.Steps), rounded.Decoding)
 		}
@@ -260,7 +263,7 @@ func TestFirefoxFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := tokenizersOf(t, got)
-			if got.SrcLang != "en" || got.TgtLang != "de" || got.Decoding != f.Decoding || got.Steps == nil || !got.Shortlist.Equal(f.Shortlist) || v.Joint() != joint {
+			if got.SrcLang != "en" || got.TgtLang != "de" || got.Decoding != f.Decoding || got.Steps == nil || !reflect.DeepEqual(got.Shortlist, f.Shortlist) || v.Joint() != joint {
 				t.Errorf("found %q to %q, %+v, joint %t", got.SrcLang, got.TgtLang, got.Decoding, v.Joint())
 			}
 		}
@@ -273,7 +276,7 @@ func TestFirefoxFolder(t *testing.T) {
 			}
 		}
 		got, err := Read(dir)
-		if err != nil || got.SrcLang != "zh-Hant" || got.TgtLang != "en" || got.Decoding.Beam != 2 || got.Decoding.LengthFactor != 1.5 || got.Decoding.Alpha != 1 {
+		if err != nil || got.SrcLang != "zh-Hant" || got.TgtLang != "en" || settingsOf(t, got).Beam != 2 || settingsOf(t, got).LengthFactor != 1.5 || settingsOf(t, got).Alpha != 1 {
 			t.Errorf("found %q to %q, %+v, %v", got.SrcLang, got.TgtLang, got.Decoding, err)
 		}
 		model := filepath.Join(dir, "model.ende.intgemm.alphas.bin.gz")

@@ -12,7 +12,7 @@ import (
 
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 )
 
 // marianHypothesis is a line of an n-best list of Marian.
@@ -58,7 +58,7 @@ func TestMarianModels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.Decoding.Alpha = 0.6 // --normalize 0.6 on the command line
+			setSettings(t, &f, func(d *decode.Settings) { d.Alpha = 0.6 }) // --normalize 0.6 on the command line
 			for _, beam := range []int{1, 4} {
 				compareNBest(t, f, nil, beam, readLines(t, dataFile(t, "marian-models/source.en")), filepath.Join(filepath.Dir(path), fmt.Sprintf("expected.beam%d.txt", beam)))
 			}
@@ -67,16 +67,17 @@ func TestMarianModels(t *testing.T) {
 }
 
 // compareNBest compares the n-best lists of f with those of Marian in a file.
-func compareNBest(t *testing.T, f model.File, shortlist *model.Shortlist, beam int, sources []string, expected string) {
+func compareNBest(t *testing.T, f model.File, shortlist *decode.Shortlist, beam int, sources []string, expected string) {
 	t.Helper()
 	v := tokenizersOf(t, f)
 	w := decode.NewWeights(f.Model, nil)
-	w.SetUnnormedKeys(f.Decoding.UnnormedKeys)
+	settings := settingsOf(t, f)
+	w.SetUnnormedKeys(settings.UnnormedKeys)
 	d := decode.New(w, nil)
 	lists := readMarianExpected(t, expected)
 	worst, nearTies, truncated := 0.0, 0, 0
 	for i, s := range sources {
-		o := decode.OptionsFor(f.Decoding)
+		o := decode.OptionsFor(settings)
 		o.Beam, o.NBest, o.Shortlist = beam, beam, shortlist
 		list, err := d.NBest(context.Background(), [][]int32{v.Source.Encode(nil, s)}, o)
 		if err != nil {
@@ -117,9 +118,13 @@ func TestMarianStudents(t *testing.T) {
 	}
 	dir := filepath.Dir(path)
 	sources := readLines(t, filepath.Join(dir, "source.en"))
+	list, err := decode.ReadShortlist(f.Shortlist, f.Model.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, beam := range []int{1, 4} {
 		compareNBest(t, f, nil, beam, sources, filepath.Join(dir, fmt.Sprintf("expected.float32.beam%d.txt", beam)))
-		compareNBest(t, f, f.Shortlist, beam, sources, filepath.Join(dir, fmt.Sprintf("expected.float32.shortlist.beam%d.txt", beam)))
+		compareNBest(t, f, list, beam, sources, filepath.Join(dir, fmt.Sprintf("expected.float32.shortlist.beam%d.txt", beam)))
 	}
 	for _, name := range []string{"model.intgemm.bin", "model.intgemm.alphas.bin"} {
 		rounded, err := ReadMarian(filepath.Join(dir, name))

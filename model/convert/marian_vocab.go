@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/sentencepiece"
 )
 
 // marianVocabularies returns the vocabularies of a model in f, and whether they are one.

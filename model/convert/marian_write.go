@@ -9,10 +9,11 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/tokenizer/sentencepiece"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/sentencepiece"
+	"tfm/text/vocab"
 )
 
 // The other files of a model that is written.
@@ -54,12 +55,20 @@ func WriteMarian(dir string, f model.File) error {
 	if !tokenizers.Joint() {
 		names = []string{marianSrcVocab, marianTgtVocab}
 	}
+	settings, err := decode.ParseSettings(f.Decoding)
+	if err != nil {
+		return err
+	}
+	list, err := decode.ReadShortlist(f.Shortlist, f.Model.Config)
+	if err != nil {
+		return err
+	}
 	files := &fileSet{data: map[string][]byte{
-		names[0]: src.file, names[1]: tgt.file, marianDecoder: marianDecoderOf(f, names),
+		names[0]: src.file, names[1]: tgt.file, marianDecoder: marianDecoderOf(settings, list != nil, names),
 		marianBinFile: encodeBin(marianTensors(f.Model, src.ids, tgt.ids), marianSettingsOf(f.Model.Config, len(src.ids), len(tgt.ids))),
 	}}
-	if f.Shortlist != nil {
-		files.data[marianShortlist] = encodeBinaryShortlist(f.Shortlist, src, tgt)
+	if list != nil {
+		files.data[marianShortlist] = encodeBinaryShortlist(list, src, tgt)
 	}
 	if f.SrcLang != "" && f.TgtLang != "" {
 		files.addJSON(marianMetadata, studentMetadata{f.SrcLang, f.TgtLang})
@@ -204,11 +213,10 @@ func marianSettingsOf(c model.Config, srcRows, tgtRows int) []byte {
 }
 
 // marianDecoderOf returns the settings of marianDecoder for the vocabularies of the given names.
-func marianDecoderOf(f model.File, vocabs []string) []byte {
-	d := cmp.Or(f.Decoding, model.PaperDecoding())
+func marianDecoderOf(d decode.Settings, hasList bool, vocabs []string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "relative-paths: true\nmodels:\n  - %s\nvocabs:\n  - %s\n  - %s\n", marianBinFile, vocabs[0], vocabs[1])
-	if f.Shortlist != nil {
+	if hasList {
 		fmt.Fprintf(&b, "shortlist:\n  - %s\n  - false\n", marianShortlist)
 	}
 	fmt.Fprintf(&b, "gemm-precision: int8shiftAll\nbeam-size: %d\nnormalize: %v\nword-penalty: 0\nmax-length-factor: %v\nmini-batch: 32\nmaxi-batch: 100\nmaxi-batch-sort: src\n",

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"tfm/model"
-	"tfm/text/tokenizer/moses"
+	"tfm/text/moses"
 )
 
 // scriptFolder returns a folder with a preprocess.sh of lines.
@@ -132,7 +132,7 @@ func TestReleaseOfOPUS(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := f.Model.Config
-			if f.SrcLang != "zh" || f.TgtLang != "" || f.Decoding.Beam != 4 || f.Decoding.Alpha != 1 || c.Dropout != 0.25 || c.LabelSmoothing != 0.1 || c.Tie != model.TieAll && !lines {
+			if f.SrcLang != "zh" || f.TgtLang != "" || settingsOf(t, f).Beam != 4 || settingsOf(t, f).Alpha != 1 || c.Dropout != 0.25 || c.LabelSmoothing != 0.1 || c.Tie != model.TieAll && !lines {
 				t.Errorf("found %s to %q, %+v, %+v", f.SrcLang, f.TgtLang, f.Decoding, c)
 			}
 			v := tokenizersOf(t, f)

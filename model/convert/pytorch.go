@@ -7,11 +7,12 @@ import (
 	"path/filepath"
 
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/tokenizer/bpe"
-	"tfm/text/tokenizer/sentencepiece"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/bpe"
+	"tfm/text/sentencepiece"
+	"tfm/text/vocab"
 )
 
 // pytorchProgram is the Python program that loads the folder of WritePyTorch.
@@ -107,7 +108,11 @@ type pytorchSettings struct {
 // pytorchConfig returns the content of config.json, without the ids of SentencePiece.
 func pytorchConfig(f model.File) (pytorchSettings, error) {
 	c := f.Model.Config
-	suppressed, err := model.ParseSuppressed(f.Decoding.Suppressed)
+	d, err := decode.ParseSettings(f.Decoding)
+	if err != nil {
+		return pytorchSettings{}, err
+	}
+	suppressed, err := decode.ParseSuppressed(d.Suppressed)
 	if err != nil {
 		return pytorchSettings{}, err
 	}

@@ -13,9 +13,9 @@ import (
 	"tfm/internal/texttest"
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/tokenizer/sentencepiece"
-	"tfm/text/tokenizer/sentencepiece/train"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/sentencepiece"
+	"tfm/text/sentencepiece/train"
+	"tfm/text/vocab"
 )
 
 // trainSentencePiece returns a unigram model of size pieces trained on lines.
@@ -132,7 +132,7 @@ func TestWritePyTorch(t *testing.T) {
 			for id := int32(10); id < 300; id++ {
 				ids = append(ids, id)
 			}
-			f.Decoding.Suppressed = model.FormatSuppressed(ids)
+			setSettings(t, &f, func(d *decode.Settings) { d.Suppressed = decode.FormatSuppressed(ids) })
 		}
 		dir := filepath.Join(t.TempDir(), "out")
 		if err := WritePyTorch(dir, f); err != nil {
@@ -152,7 +152,7 @@ func TestWritePyTorch(t *testing.T) {
 			t.Fatal(err)
 		}
 		state := decode.NewState(decode.NewWeights(files[i].Model, nil), nil)
-		suppressed, err := model.ParseSuppressed(files[i].Decoding.Suppressed)
+		suppressed, err := decode.ParseSuppressed(settingsOf(t, files[i]).Suppressed)
 		if err != nil {
 			t.Fatal(err)
 		}

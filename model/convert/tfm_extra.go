@@ -4,13 +4,14 @@ import (
 	"math"
 
 	"tfm/model"
+	"tfm/model/decode"
 )
 
 // tfmExtra is the value of "tfm" in the config.json of WriteCTranslate2 and WriteMarianHF: the
 // parts of a model file that the format has no place for. Other programs ignore it.
 type tfmExtra struct {
 	Config   model.Config      `json:"config"`
-	Decoding model.Decoding    `json:"decoding"`
+	Decoding decode.Settings   `json:"decoding"`
 	SrcLang  string            `json:"src_lang,omitempty"`
 	TgtLang  string            `json:"tgt_lang,omitempty"`
 	Info     map[string]string `json:"info,omitempty"`
@@ -21,7 +22,8 @@ type tfmExtra struct {
 }
 
 func newTFMExtra(f model.File) *tfmExtra {
-	x := &tfmExtra{Config: f.Model.Config, Decoding: f.Decoding, SrcLang: f.SrcLang, TgtLang: f.TgtLang, Info: f.Info}
+	settings, _ := decode.ParseSettings(f.Decoding) // a reader ignores those that are not valid
+	x := &tfmExtra{Config: f.Model.Config, Decoding: settings, SrcLang: f.SrcLang, TgtLang: f.TgtLang, Info: f.Info}
 	if b := f.Model.Output.Bias; b != nil {
 		for _, v := range b.W[:model.EOS] {
 			if math.IsInf(float64(v), 0) || math.IsNaN(float64(v)) {
@@ -59,8 +61,8 @@ func (x *tfmExtra) applyFile(f *model.File) {
 	if f.Model.Config != x.Config {
 		return // of another model
 	}
-	if x.Decoding == (model.Decoding{}) || x.Decoding.Validate() == nil {
-		f.Decoding = x.Decoding
+	if x.Decoding.Validate() == nil && x.Decoding.ValidateFor(x.Config) == nil {
+		f.Decoding = x.Decoding.String()
 	}
 	if src, tgt, err := model.CanonicalLanguages(x.SrcLang, x.TgtLang); err == nil {
 		f.SrcLang, f.TgtLang = src, tgt

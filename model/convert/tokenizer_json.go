@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"tfm/text"
-	"tfm/text/tokenizer/bpe"
+	"tfm/text/bpe"
 )
 
 // The files of a tokenizer for the Python packages tokenizers and transformers.

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"tfm/mat"
-	"tfm/model"
+	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/tokenizer/moses"
-	"tfm/text/tokenizer/sentencepiece"
-	"tfm/text/tokenizer/subword"
+	"tfm/text/moses"
+	"tfm/text/sentencepiece"
+	"tfm/text/subword"
 )
 
 // vocabulary is one side of a source model: its tokens, whose index is the row of their embedding.
@@ -274,7 +274,7 @@ func (s side) suppressed(rows []int32) string {
 			ids = append(ids, id)
 		}
 	}
-	return model.FormatSuppressed(ids)
+	return decode.FormatSuppressed(ids)
 }
 
 // idsOfRows returns the first id of each row.

@@ -10,7 +10,7 @@ import (
 
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/sentencepiece"
 )
 
 // A language code is one piece at the begin of a source, in models of CTranslate2 too, whose own

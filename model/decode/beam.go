@@ -33,8 +33,8 @@ const (
 	whileBetter
 )
 
-// endRules are those of model.Decoding.Search. The paper's is 0.
-var endRules = map[string]endRule{model.SearchShrinking: shrinking, model.SearchHeuristic: whileBetter, model.SearchExact: untilDecided}
+// endRules are those of Settings.Search. The paper's is 0.
+var endRules = map[string]endRule{SearchShrinking: shrinking, SearchHeuristic: whileBetter, SearchExact: untilDecided}
 
 // Limits has twice the width of candidates: even if the width best all are EOS, width others remain
 // to stay live. A shrinking beam needs no others.

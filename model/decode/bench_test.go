@@ -86,7 +86,7 @@ func BenchmarkTranslate(b *testing.B) {
 }
 
 // lists returns lists of about a thousand pieces for a source of 31 tokens.
-func lists(r *rand.Rand, vocabulary int) *model.Shortlist {
+func lists(r *rand.Rand, vocabulary int) *decode.Shortlist {
 	pieces := func(n int) []int32 {
 		ids := []int32{model.EOS}
 		for range n {
@@ -95,7 +95,7 @@ func lists(r *rand.Rand, vocabulary int) *model.Shortlist {
 		slices.Sort(ids)
 		return slices.Compact(ids)
 	}
-	s := &model.Shortlist{Always: pieces(400), Starts: []int32{0}}
+	s := &decode.Shortlist{Always: pieces(400), Starts: []int32{0}}
 	for range vocabulary {
 		s.Pieces = append(s.Pieces, pieces(20)...)
 		s.Starts = append(s.Starts, int32(len(s.Pieces)))

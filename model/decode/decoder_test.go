@@ -349,7 +349,7 @@ func TestAttentionIsThatOfTheFullPass(t *testing.T) {
 	srcs := randomSources(2*maxRows+10, 0, 3)
 	tgts := slices.Clone(srcs)
 	slices.Reverse(tgts)
-	got, err := newDecoder(m, nil).Attention(context.Background(), srcs, tgts, model.AlignHeads{})
+	got, err := newDecoder(m, nil).Attention(context.Background(), srcs, tgts, AlignHeads{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,9 +396,9 @@ func TestAttentionOfHeads(t *testing.T) {
 		b.Append(srcs[i], tgts[i])
 	}
 	want := make([]mat.Matrix, len(srcs))
-	heads := model.AlignHeads{Heads: []model.CrossHead{{Layer: 0, Head: 3}, {Layer: 1, Head: 1}}}
+	heads := AlignHeads{Heads: []CrossHead{{Layer: 0, Head: 3}, {Layer: 1, Head: 1}}}
 	model.NewPass(m, nil).Attention(&b, func(attention string, layer, head, sentence int, w mat.Matrix) {
-		if attention != model.DecoderCross || !slices.Contains(heads.Heads, model.CrossHead{Layer: layer, Head: head}) {
+		if attention != model.DecoderCross || !slices.Contains(heads.Heads, CrossHead{Layer: layer, Head: head}) {
 			return
 		}
 		if want[sentence].Rows == 0 {
@@ -441,10 +441,10 @@ func TestPanics(t *testing.T) {
 	for want, f := range map[string]func(){
 		"id -1 in source 1":               func() { d.Translate(ctx, [][]int32{{3}, {-1}}, DefaultOptions()) },
 		"id 11 in source 0":               func() { d.Next([]int32{11}, nil) },
-		"id 99 in target 0":               func() { d.Attention(ctx, [][]int32{{3}}, [][]int32{{99}}, model.AlignHeads{}) },
-		"decode: 2 sources and 1 targets": func() { d.Attention(ctx, [][]int32{{3}, {4}}, [][]int32{{3}}, model.AlignHeads{}) },
+		"id 99 in target 0":               func() { d.Attention(ctx, [][]int32{{3}}, [][]int32{{99}}, AlignHeads{}) },
+		"decode: 2 sources and 1 targets": func() { d.Attention(ctx, [][]int32{{3}, {4}}, [][]int32{{3}}, AlignHeads{}) },
 		"align_heads is \"2.0\"": func() {
-			d.Attention(ctx, [][]int32{{3}}, [][]int32{{3}}, model.AlignHeads{Heads: []model.CrossHead{{Layer: 2}}})
+			d.Attention(ctx, [][]int32{{3}}, [][]int32{{3}}, AlignHeads{Heads: []CrossHead{{Layer: 2}}})
 		},
 		"source 1 has 65 tokens with BOS or EOS":                      func() { d.Translate(ctx, [][]int32{{3}, long}, DefaultOptions()) },
 		"target 0 has 65 tokens with BOS or EOS":                      func() { d.Next([]int32{3}, long) },
@@ -482,7 +482,7 @@ func TestDecoderErrors(t *testing.T) {
 	if list, err := d.NBest(ctx, [][]int32{{3}}, DefaultOptions()); !errors.Is(err, context.Canceled) || list != nil {
 		t.Errorf("NBest with a cancelled context = %v, %v, want %v", list, err, context.Canceled)
 	}
-	if _, err := d.Attention(ctx, [][]int32{{3}}, [][]int32{{3}}, model.AlignHeads{}); !errors.Is(err, context.Canceled) {
+	if _, err := d.Attention(ctx, [][]int32{{3}}, [][]int32{{3}}, AlignHeads{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Attention with a cancelled context: error %v, want %v", err, context.Canceled)
 	}
 	if got := translate(t, d, nil, DefaultOptions()); len(got) != 0 {

@@ -37,12 +37,14 @@
 // (the sources of a State), lists.go (lists of pieces), cache.go (keys and values of a source and
 // of the hypotheses that translate it), sample.go (candidates drawn at random), candidates.go (the
 // most probable candidates), processors.go (logits of tokens that may be selected), constraint.go
-// (what may follow a hypothesis: length, repetitions),
-// prefix.go (forced prefixes), pieces.go (valid UTF-8), options.go (Options, the length penalty),
-// tree.go (the hypotheses of a source), beam.go (beam search), selection.go (Selection, greedy
-// search). They use file.go (model files), mapped.go (model files for decoding), quantize.go (those
-// of imported models), weights.go (Weights), matrix.go (matrices in float32 or int8), pages.go
-// (memory for keys and values), memory_linux.go (memory of weights).
+// (what may follow a hypothesis: length, repetitions), prefix.go (forced prefixes), pieces.go
+// (valid UTF-8), options.go (Options, the length penalty), tree.go (the hypotheses of a source),
+// beam.go (beam search), selection.go (Selection, greedy search). They use settings.go (the
+// settings in a model file), suppressed.go (the pieces that searches do not select), shortlist.go
+// (the pieces that may translate a source), alignment.go (the heads that align), file.go (model
+// files), mapped.go (model files for decoding), quantize.go (those of imported models), weights.go
+// (Weights), matrix.go (matrices in float32 or int8), pages.go (memory for keys and values),
+// memory_linux.go (memory of weights).
 //
 // # Terms
 //
@@ -60,7 +62,8 @@
 //   - beam: the live hypotheses of one source in beam search, and their limit
 //   - length penalty: the function of the length by which the log-probability is divided
 //   - score: log-probability divided by the length penalty
-//   - list: the pieces that may follow the hypotheses of a source, see model.Shortlist
+//   - shortlist: for each source piece, the target pieces that may translate it
+//   - list: the pieces that may follow the hypotheses of a source, see Shortlist
 //   - constraint: an automaton that decides which tokens may follow a hypothesis
 //   - n-best: the finished hypotheses of a source with the highest scores
 package decode

@@ -47,7 +47,7 @@ func ExampleDecoder_Translate() {
 	}
 	fmt.Println(best[0].Tokens)
 
-	attention, err := d.Attention(context.Background(), [][]int32{{5, 6, 7}}, [][]int32{best[0].Tokens}, model.AlignHeads{})
+	attention, err := d.Attention(context.Background(), [][]int32{{5, 6, 7}}, [][]int32{best[0].Tokens}, decode.AlignHeads{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -31,9 +31,10 @@ const (
 // File is the content of a model file for decoding.
 type File struct {
 	Header     model.Header
+	Settings   Settings // those of Header.Decoding, which Save replaces
 	Weights    *Weights
 	Tokenizers map[string][]byte // see model.File
-	Shortlist  *model.Shortlist  // nil if the file has none
+	Shortlist  *Shortlist        // nil if the file has none
 }
 
 // Load reads a model file of any form on the threads of p. It verifies the checksum, which covers
@@ -74,13 +75,17 @@ type reader struct {
 	file     File
 	matrices map[string]*weightMatrix
 	vectors  map[string]*layer.Param
-	lists    map[string]safetensors.Tensor // of the shortlist
-	wait     func()                        // for the positional encodings
-	buf      []float32                     // a part of a matrix
+	lists    []safetensors.Tensor // of the shortlist
+	wait     func()               // for the positional encodings
+	buf      []float32            // a part of a matrix
 }
 
 // newReader returns the reader of a file with header h. Its weights are all in s.
 func newReader(s *safetensors.Stream, h model.Header, f Form) (*reader, error) {
+	settings, err := ParseSettings(h.Decoding)
+	if err != nil {
+		return nil, err
+	}
 	t, err := model.New(h.Config)
 	if err != nil {
 		return nil, err
@@ -90,10 +95,10 @@ func newReader(s *safetensors.Stream, h model.Header, f Form) (*reader, error) {
 	}
 	w := declare(t, f)
 	r := &reader{
-		file: File{Header: h, Weights: w, Tokenizers: map[string][]byte{}}, matrices: map[string]*weightMatrix{},
-		vectors: map[string]*layer.Param{}, lists: map[string]safetensors.Tensor{},
+		file:     File{Header: h, Settings: settings, Weights: w, Tokenizers: map[string][]byte{}},
+		matrices: map[string]*weightMatrix{}, vectors: map[string]*layer.Param{},
 	}
-	w.SetUnnormedKeys(h.Decoding.UnnormedKeys)
+	w.SetUnnormedKeys(settings.UnnormedKeys)
 	for _, m := range w.matrices {
 		r.matrices[m.param.Name] = m
 	}
@@ -131,7 +136,7 @@ func (r *reader) read(s *safetensors.Stream, p *mat.Pool) error {
 			r.file.Tokenizers[name], err = data, s.Bytes(data)
 		case model.IsShortlistTensor(t.Name):
 			t.Data = make([]byte, s.Left())
-			r.lists[t.Name], err = t, s.Bytes(t.Data)
+			r.lists, err = append(r.lists, t), s.Bytes(t.Data)
 		}
 		if err != nil {
 			return err
@@ -140,9 +145,8 @@ func (r *reader) read(s *safetensors.Stream, p *mat.Pool) error {
 	if err := s.Verify(); err != nil {
 		return verified(s.Path(), err)
 	}
-	find := func(name string) (t safetensors.Tensor, found bool) { t, found = r.lists[name]; return }
 	var err error
-	if r.file.Shortlist, err = model.ReadShortlist(find, r.file.Header.Config); err != nil {
+	if r.file.Shortlist, err = ReadShortlist(r.lists, r.file.Header.Config); err != nil {
 		return fmt.Errorf("%s: %w", s.Path(), err)
 	}
 	return nil

@@ -37,6 +37,10 @@ func decodeMapped(s *safetensors.File, f Form, p *mat.Pool) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
+	settings, err := ParseSettings(h.Decoding)
+	if err != nil {
+		return File{}, err
+	}
 	stored := Float32
 	switch {
 	case h.Form == formInt8:
@@ -55,12 +59,12 @@ func decodeMapped(s *safetensors.File, f Form, p *mat.Pool) (File, error) {
 	if f == Int8 && stored != Int8 {
 		w.round(p)
 	}
-	w.SetUnnormedKeys(h.Decoding.UnnormedKeys)
-	file := File{Header: h, Weights: w}
+	w.SetUnnormedKeys(settings.UnnormedKeys)
+	file := File{Header: h, Settings: settings, Weights: w}
 	if file.Tokenizers, err = model.Tokenizers(s); err != nil {
 		return file, err
 	}
-	file.Shortlist, err = model.ReadShortlist(s.Tensor, h.Config)
+	file.Shortlist, err = ReadShortlist(s.Tensors(), h.Config)
 	return file, err
 }
 
@@ -198,6 +202,7 @@ func (w *Weights) round(p *mat.Pool) {
 // use.
 func (f File) Save(path string) error {
 	h := f.Header
+	h.Decoding = f.Settings.String()
 	if h.Form = formInt8; f.Weights.form == Float32 {
 		h.Form = formPacked + mat.Kernel()
 	}

@@ -40,7 +40,7 @@ func slowBeam(m *table, source int32, maxTokens int, o Options) []candidate {
 		slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(b.logP, a.logP) })
 		live = nil
 		width := o.Beam
-		if o.Search == model.SearchShrinking {
+		if o.Search == SearchShrinking {
 			width -= ended
 		}
 		for rank, c := range all {
@@ -48,11 +48,11 @@ func slowBeam(m *table, source int32, maxTokens int, o Options) []candidate {
 			case isEOS && rank < width:
 				finished = append(finished, c)
 				ended++
-			case !isEOS && len(live) < o.Beam && (rank < width || o.Search != model.SearchShrinking):
+			case !isEOS && len(live) < o.Beam && (rank < width || o.Search != SearchShrinking):
 				live = append(live, c)
 			}
 		}
-		if o.Search == model.SearchHeuristic && len(live) > 0 {
+		if o.Search == SearchHeuristic && len(live) > 0 {
 			list := sorted(slices.Clone(finished))
 			if len(list) == o.Beam && score(list[o.Beam-1]) >= score(live[0]) {
 				live = nil
@@ -67,7 +67,7 @@ func TestOtherSearches(t *testing.T) {
 	differ := map[string]int{}
 	for seed := range uint64(40) {
 		m := language(7, seed, 1.5)
-		for _, name := range []string{model.SearchShrinking, model.SearchHeuristic, model.SearchExact} {
+		for _, name := range []string{SearchShrinking, SearchHeuristic, SearchExact} {
 			for _, penalty := range []string{PenaltyPower, PenaltyWu} {
 				o := Options{Beam: 2 + int(seed%3), NBest: 2 + int(seed%3), Alpha: 0.6 * float64(1+seed%2), Penalty: penalty, Search: name}
 				paper := o
@@ -92,7 +92,7 @@ func TestOtherSearches(t *testing.T) {
 	}
 	for name, n := range differ {
 		if n < 20 {
-			t.Errorf("%s: %d of 240 lists differ from those of %q", name, n, model.SearchFinished)
+			t.Errorf("%s: %d of 240 lists differ from those of %q", name, n, SearchFinished)
 		}
 	}
 	t.Log(differ)
@@ -104,7 +104,7 @@ func TestLengthFactor(t *testing.T) {
 	for seed := range uint64(40) {
 		m := language(7, seed, 1.5)
 		beam := 1 + int(seed%4)
-		o := Options{Beam: beam, NBest: beam, Alpha: 0.6, Penalty: PenaltyPower, Search: model.SearchShrinking, LengthFactor: 4.5}
+		o := Options{Beam: beam, NBest: beam, Alpha: 0.6, Penalty: PenaltyPower, Search: SearchShrinking, LengthFactor: 4.5}
 		const limit = 5 // of sources without tokens, rounded up
 		for i, list := range find(t, m, 3, 100, o) {
 			want := slowBeam(m, int32(i), limit, o)

@@ -43,11 +43,11 @@ func TestSourceMarks(t *testing.T) {
 			tgts = append(tgts, got[i][0].Tokens)
 		}
 		ctx := context.Background()
-		attention, err := d.Attention(ctx, srcs, tgts, model.AlignHeads{})
+		attention, err := d.Attention(ctx, srcs, tgts, AlignHeads{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := plain.Attention(ctx, explicit, tgts, model.AlignHeads{})
+		all, err := plain.Attention(ctx, explicit, tgts, AlignHeads{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,12 +9,6 @@ import (
 	"tfm/model"
 )
 
-// The length penalties, see package model.
-const (
-	PenaltyWu    = model.PenaltyWu
-	PenaltyPower = model.PenaltyPower
-)
-
 // Options select greedy search, beam search or sampling, and their parameters.
 type Options struct {
 	Beam    int     // hypotheses of a source, 1 to 64; 1 is greedy search
@@ -28,7 +22,7 @@ type Options struct {
 	MaxTokens int     `json:",omitempty"`
 	MaxRatio  float64 `json:",omitempty"`
 
-	// LengthFactor, if it is not 0, is the limit in the place of MaxExtra, see model.Decoding:
+	// LengthFactor, if it is not 0, is the limit in the place of MaxExtra, see Settings:
 	// LengthFactor times the tokens of the source, rounded up, EOS counted in both. As in
 	// Marian, a translation that this limit truncates has no EOS but a last token like all
 	// others.
@@ -46,10 +40,10 @@ type Options struct {
 	// off.
 	RepetitionPenalty float64 `json:",omitempty"`
 
-	// Search decides when beam search ends, see model.Decoding.
+	// Search decides when beam search ends, see Settings.
 	Search string `json:",omitempty"`
 
-	// Suppressed lists pieces that a search does not select, see model.Decoding. They keep
+	// Suppressed lists pieces that a search does not select, see Settings. They keep
 	// their share of the softmax, so scores are those of a model that may select them. A
 	// suppressed piece is selected only where a Constraint leaves no other.
 	Suppressed string `json:",omitempty"`
@@ -74,7 +68,7 @@ type Options struct {
 	// Shortlist, if not nil, leaves only the tokens of the list of a source, and those that the
 	// Constraint requires. It must be valid for the model. Others are impossible, and
 	// log-probabilities those of a softmax over the list.
-	Shortlist *model.Shortlist `json:"-"`
+	Shortlist *Shortlist `json:"-"`
 
 	// NBest is the length limit of the list of translations of each source: up to Beam or, with
 	// Sample, 64. 0 is 1.
@@ -109,10 +103,10 @@ type Options struct {
 
 // DefaultOptions returns the paper's options (section 6.1): beam 4, alpha 0.6, at most 50 tokens
 // more than the source. With Sample set, they draw from the model's unrestricted distribution.
-func DefaultOptions() Options { return OptionsFor(model.PaperDecoding()) }
+func DefaultOptions() Options { return OptionsFor(PaperSettings()) }
 
 // OptionsFor returns DefaultOptions with the settings of a model file.
-func OptionsFor(d model.Decoding) Options {
+func OptionsFor(d Settings) Options {
 	o := Options{
 		Beam: cmp.Or(d.Beam, 4), Alpha: d.Alpha, Penalty: d.LengthPenalty, Search: d.Search, Suppressed: d.Suppressed,
 		MaxExtra: 50, MaxTokens: d.MaxTokens, LengthFactor: d.LengthFactor, NBest: 1, Temperature: 1, TopP: 1, Seed: 1,
@@ -123,10 +117,10 @@ func OptionsFor(d model.Decoding) Options {
 	return o
 }
 
-// Decoding returns the settings in o that a model file contains, without the beam. They are the
+// Saved returns the settings in o that a model file contains, without the beam. They are the
 // paper's if Penalty and Alpha are zero, as in options for greedy search, which needs neither.
-func (o Options) Decoding() model.Decoding {
-	d := model.PaperDecoding()
+func (o Options) Saved() Settings {
+	d := PaperSettings()
 	if o.Penalty != "" || o.Alpha != 0 {
 		d.LengthPenalty, d.Alpha = cmp.Or(o.Penalty, PenaltyWu), o.Alpha
 	}
@@ -138,7 +132,7 @@ func (o Options) Decoding() model.Decoding {
 }
 
 const (
-	maxBeam  = model.MaxBeam
+	maxBeam  = MaxBeam
 	maxRatio = 1000 // limit of MaxRatio
 
 	unlimitedExtra = 1<<16 - 1 // MaxExtra above every Config.MaxLen in use
@@ -178,7 +172,7 @@ func (o Options) Validate() error {
 			return &model.FieldError{Field: rule.name, Found: rule.found, Expected: rule.expected}
 		}
 	}
-	return o.Decoding().Validate()
+	return o.Saved().Validate()
 }
 
 // score returns logP, of n tokens with EOS, divided by the length penalty.

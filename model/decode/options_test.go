@@ -4,8 +4,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"tfm/model"
 )
 
 func TestOptionsValidate(t *testing.T) {
@@ -44,26 +42,26 @@ func TestOptionsValidate(t *testing.T) {
 }
 
 // A model file keeps the length penalty of Options. Options without one have the paper's.
-func TestDecodingOfOptions(t *testing.T) {
+func TestSavedOptions(t *testing.T) {
 	for _, c := range []struct {
 		o    Options
-		want model.Decoding
+		want Settings
 	}{
-		{Options{}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 0.6}},
-		{Options{Beam: 1, MaxExtra: 50}, model.PaperDecoding()},
-		{DefaultOptions(), model.PaperDecoding()},
-		{Options{Alpha: 1}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 1}},
-		{Options{Penalty: PenaltyWu}, model.Decoding{LengthPenalty: PenaltyWu}},
-		{Options{Penalty: PenaltyPower, Alpha: 1}, model.Decoding{LengthPenalty: PenaltyPower, Alpha: 1}},
-		{Options{Suppressed: "3"}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 0.6, Suppressed: "3"}},
-		{Options{Alpha: 1, LengthFactor: 3}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 1, LengthFactor: 3}},
-		{Options{Alpha: 1, Suppressed: "3 5"}, model.Decoding{LengthPenalty: PenaltyWu, Alpha: 1, Suppressed: "3 5"}},
+		{Options{}, Settings{LengthPenalty: PenaltyWu, Alpha: 0.6}},
+		{Options{Beam: 1, MaxExtra: 50}, PaperSettings()},
+		{DefaultOptions(), PaperSettings()},
+		{Options{Alpha: 1}, Settings{LengthPenalty: PenaltyWu, Alpha: 1}},
+		{Options{Penalty: PenaltyWu}, Settings{LengthPenalty: PenaltyWu}},
+		{Options{Penalty: PenaltyPower, Alpha: 1}, Settings{LengthPenalty: PenaltyPower, Alpha: 1}},
+		{Options{Suppressed: "3"}, Settings{LengthPenalty: PenaltyWu, Alpha: 0.6, Suppressed: "3"}},
+		{Options{Alpha: 1, LengthFactor: 3}, Settings{LengthPenalty: PenaltyWu, Alpha: 1, LengthFactor: 3}},
+		{Options{Alpha: 1, Suppressed: "3 5"}, Settings{LengthPenalty: PenaltyWu, Alpha: 1, Suppressed: "3 5"}},
 	} {
-		if got := c.o.Decoding(); got != c.want {
-			t.Errorf("%+v: Decoding() = %+v, want %+v", c.o, got, c.want)
+		if got := c.o.Saved(); got != c.want {
+			t.Errorf("%+v: Saved() = %+v, want %+v", c.o, got, c.want)
 		}
-		if got := OptionsFor(c.want).Decoding(); got != c.want {
-			t.Errorf("OptionsFor(%+v).Decoding() = %+v", c.want, got)
+		if got := OptionsFor(c.want).Saved(); got != c.want {
+			t.Errorf("OptionsFor(%+v).Saved() = %+v", c.want, got)
 		}
 	}
 }

@@ -56,12 +56,12 @@ func (d *Decoder) LogProbs(ctx context.Context, srcs, tgts [][]int32) ([][]float
 // the source, such as EOS. Each row sums to 1. With align.Next a row is that of the next step,
 // except the last. Errors and panics are those of LogProbs; Attention also panics on a head that
 // the model does not have.
-func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32, align model.AlignHeads) ([][][]float32, error) {
+func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32, align AlignHeads) ([][][]float32, error) {
 	checkPairs(&d.w.model.Config, srcs, tgts)
 	heads := align.Heads
 	if len(heads) == 0 {
 		for head := range d.w.sizes().Heads {
-			heads = append(heads, model.CrossHead{Layer: len(d.w.decoder) - 1, Head: head})
+			heads = append(heads, CrossHead{Layer: len(d.w.decoder) - 1, Head: head})
 		}
 	}
 	means := make([]mat.Matrix, len(srcs))
@@ -90,8 +90,8 @@ func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32, align mod
 // by its index. Row i is the step that predicts the pair's target token i, the last row EOS; the
 // last column is EOS. Layers come in ascending order; visit may use weights only during the call.
 // Errors and panics are those of Attention.
-func (d *Decoder) CrossAttention(ctx context.Context, srcs, tgts [][]int32, heads []model.CrossHead, visit func(pair, head int, weights mat.Matrix)) error {
-	if err := (model.AlignHeads{Heads: heads}).Validate(d.w.model.Config); err != nil {
+func (d *Decoder) CrossAttention(ctx context.Context, srcs, tgts [][]int32, heads []CrossHead, visit func(pair, head int, weights mat.Matrix)) error {
+	if err := (AlignHeads{Heads: heads}).Validate(d.w.model.Config); err != nil {
 		panic(fmt.Sprintf("decode: %v", err))
 	}
 	var workspace []float32

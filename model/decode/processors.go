@@ -95,7 +95,7 @@ func penalizeRepetition(dst, logits []float32, ids rowIDs, tokens []int32, penal
 	}
 }
 
-// suppress sets dst to logits without the suppressed pieces, see model.Decoding. They keep their
+// suppress sets dst to logits without the suppressed pieces, see Settings. They keep their
 // share of the softmax, which has logits.
 func suppress(dst, logits []float32, ids rowIDs, suppressed []int32) {
 	copy(dst, logits)

@@ -9,17 +9,25 @@ import (
 
 // Quantize returns the content of f with matrices in int8, on the threads of p. Those of
 // model.File.Steps keep their multiples as integers, so that no rounding is added; others are
-// rounded as Load rounds them.
-func Quantize(f model.File, p *mat.Pool) File {
+// rounded as Load rounds them. The error is that of the settings or the shortlist of f.
+func Quantize(f model.File, p *mat.Pool) (File, error) {
+	settings, err := ParseSettings(f.Decoding)
+	if err != nil {
+		return File{}, err
+	}
+	list, err := ReadShortlist(f.Shortlist, f.Model.Config)
+	if err != nil {
+		return File{}, err
+	}
 	w := NewWeightsInt8(f.Model, p)
 	for _, m := range w.matrices {
 		if steps := f.Steps[m.param.Name]; steps != nil {
 			m.setMultiples(p, steps)
 		}
 	}
-	w.SetUnnormedKeys(f.Decoding.UnnormedKeys)
-	h := model.Header{Config: f.Model.Config, SrcLang: f.SrcLang, TgtLang: f.TgtLang, Decoding: f.Decoding, Info: f.Info}
-	return File{Header: h, Weights: w, Tokenizers: f.Tokenizers, Shortlist: f.Shortlist}
+	w.SetUnnormedKeys(settings.UnnormedKeys)
+	h := model.Header{Config: f.Model.Config, SrcLang: f.SrcLang, TgtLang: f.TgtLang, Info: f.Info}
+	return File{Header: h, Settings: settings, Weights: w, Tokenizers: f.Tokenizers, Shortlist: list}, nil
 }
 
 // setMultiples sets m to the multiples of the steps of its columns, unless a column has none.

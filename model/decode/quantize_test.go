@@ -34,7 +34,11 @@ func TestQuantizeKeepsMultiples(t *testing.T) {
 	const rounded = "decoder.1.cross.kv.weight"
 	f.Steps[rounded][3] = 0
 	path := filepath.Join(t.TempDir(), "m")
-	if err := Quantize(f, nil).Save(path); err != nil {
+	q, err := Quantize(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Save(path); err != nil {
 		t.Fatal(err)
 	}
 	file, err := Load(path, Float32, nil)

@@ -7,8 +7,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
-
-	"tfm/model"
 )
 
 // request is a call that translates sources with the same options.
@@ -19,7 +17,7 @@ type request struct {
 	selection  Selection
 	limits     Limits
 	candidates candidateSource
-	suppressed []int32    // see model.Decoding
+	suppressed []int32    // see Settings
 	constraint Constraint // nil allows every token
 
 	waiting  []int // indices of the sources that are not added yet; the last is the next
@@ -42,7 +40,7 @@ type request struct {
 func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis), end func(error)) *request {
 	r := &request{ctx: ctx, sources: srcs, options: o, active: len(srcs), done: done, end: end}
 	r.constraint = r.options.constraint()
-	r.suppressed, _ = model.ParseSuppressed(o.Suppressed) // valid
+	r.suppressed, _ = ParseSuppressed(o.Suppressed) // valid
 	r.selection = r.options.selection()
 	switch {
 	case o.Sample:
@@ -137,7 +135,7 @@ func checkCall(w *Weights, srcs [][]int32, o *Options) error {
 		return err
 	}
 	c := &w.model.Config
-	if err := o.Decoding().ValidateFor(*c); err != nil {
+	if err := o.Saved().ValidateFor(*c); err != nil {
 		return err
 	}
 	if o.Pieces != nil && len(o.Pieces.bytes) != c.TgtVocab {

@@ -412,7 +412,7 @@ func TestCertainTokens(t *testing.T) {
 		m := language(7, seed, 3)
 		for _, o := range []Options{
 			{Beam: 1}, {Beam: 1, NoScore: true, NoRepeat: 1}, {Sample: true, Temperature: 1, TopP: 1}, {Sample: true, Temperature: 1, TopP: 1, NBest: 4},
-			{Beam: 2, Alpha: 1}, {Beam: 5, Alpha: 0.6, NBest: 5, Search: model.SearchExact}, {Beam: 3, MinTokens: 6, Alpha: 2},
+			{Beam: 2, Alpha: 1}, {Beam: 5, Alpha: 0.6, NBest: 5, Search: SearchExact}, {Beam: 3, MinTokens: 6, Alpha: 2},
 		} {
 			for _, maxTokens := range []int{1, 4, 20} {
 				const sources = 4

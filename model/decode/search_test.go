@@ -365,7 +365,7 @@ func TestBeamSearchEndsExactly(t *testing.T) {
 			row[model.EOS] += float32(seed % 4)
 		}
 		for _, o := range []Options{{Beam: 2}, {Beam: 4, Alpha: 0.6}, {Beam: 3, Alpha: 1, Penalty: PenaltyPower, NBest: 2}, {Beam: 5, Alpha: 1, NBest: 3}} {
-			o.Search = model.SearchExact
+			o.Search = SearchExact
 			list, steps := run(m, o, false)
 			if got, _ := run(certainFrom(m, steps, maxTokens), o, true); !reflect.DeepEqual(got, list) {
 				t.Errorf("seed %d, %+v: ended after step %d with %+v, but further steps could give %+v", seed, o, steps, list, got)

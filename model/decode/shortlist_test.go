@@ -19,7 +19,7 @@ import (
 )
 
 // randomShortlist returns lists of up to n target pieces for each source piece.
-func randomShortlist(c model.Config, n int, seed uint64) *model.Shortlist {
+func randomShortlist(c model.Config, n int, seed uint64) *Shortlist {
 	r := rand.New(rand.NewPCG(seed, 3))
 	draw := func(n int) []int32 {
 		var ids []int32
@@ -29,7 +29,7 @@ func randomShortlist(c model.Config, n int, seed uint64) *model.Shortlist {
 		slices.Sort(ids)
 		return slices.Compact(ids)
 	}
-	s := &model.Shortlist{Always: draw(n), Starts: []int32{0}}
+	s := &Shortlist{Always: draw(n), Starts: []int32{0}}
 	if s.Always[0] != model.EOS {
 		s.Always = slices.Insert(s.Always, 0, model.EOS)
 	}
@@ -170,14 +170,14 @@ func TestListsThatContainTheTranslation(t *testing.T) {
 	d := newDecoder(m, nil)
 	srcs := randomSources(20, 1, 4)
 	for i, h := range translate(t, d, srcs, Options{Beam: 1, MaxExtra: 8}) {
-		s := &model.Shortlist{Always: []int32{model.EOS}, Starts: make([]int32, toy().SrcVocab+1)}
+		s := &Shortlist{Always: []int32{model.EOS}, Starts: make([]int32, toy().SrcVocab+1)}
 		s.Always = slices.Compact(slices.Sorted(slices.Values(append(s.Always, h.Tokens...))))
 		got := translate(t, d, srcs[i:i+1], Options{Beam: 1, MaxExtra: 8, Shortlist: s})[0]
 		if !slices.Equal(got.Tokens, h.Tokens) || got.Score < h.Score-1e-6 {
 			t.Errorf("%+v with its tokens as the list, want %+v", got, h)
 		}
 	}
-	everything := &model.Shortlist{Starts: make([]int32, toy().SrcVocab+1)}
+	everything := &Shortlist{Starts: make([]int32, toy().SrcVocab+1)}
 	for id := int32(model.EOS); id < int32(toy().TgtVocab); id++ {
 		everything.Always = append(everything.Always, id)
 	}
@@ -195,7 +195,7 @@ func TestListsContainWhatConstraintsRequire(t *testing.T) {
 	m, pieces := byteLevelModel(t, 5)
 	d := newDecoder(m, nil)
 	srcs := randomSources(12, 1, 4)
-	none := &model.Shortlist{Always: []int32{model.EOS, 3 + 0xE6, 3 + 0xF0}, Starts: make([]int32, m.Config.SrcVocab+1)}
+	none := &Shortlist{Always: []int32{model.EOS, 3 + 0xE6, 3 + 0xF0}, Starts: make([]int32, m.Config.SrcVocab+1)}
 	for _, o := range []Options{{Beam: 1}, {Beam: 4, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, NBest: 4}} {
 		o.MaxExtra, o.Shortlist, o.Pieces = 12, none, pieces
 		for constraint, c := range map[string]Constraint{
@@ -320,7 +320,7 @@ func TestFilesKeepTheList(t *testing.T) {
 	m := newModel(t, toy())
 	list := randomShortlist(m.Config, 5, 1)
 	plain := filepath.Join(t.TempDir(), "plain")
-	if err := model.CopyWithShortlist(savePlain(t, m), plain, list); err != nil {
+	if err := CopyWithShortlist(savePlain(t, m), plain, list); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range []Form{Float32, Int8} {
@@ -373,7 +373,7 @@ func TestListPanics(t *testing.T) {
 		"id 2 at index 1 of a list":  func() { restrict([]int32{2, 2}) },
 		"id -1 at index 0 of a list": func() { restrict([]int32{-1}) },
 		"Shortlist for 4 pieces and a source vocabul": func() {
-			translate(t, New(w, nil), nil, Options{Beam: 1, Shortlist: &model.Shortlist{Starts: make([]int32, 5)}})
+			translate(t, New(w, nil), nil, Options{Beam: 1, Shortlist: &Shortlist{Starts: make([]int32, 5)}})
 		},
 		"which is not in the State or is restricted": func() { restrict([]int32{2}, []int32{2}) },
 	} {

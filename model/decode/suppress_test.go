@@ -60,7 +60,7 @@ func TestSuppressed(t *testing.T) {
 			{Beam: 1, RepetitionPenalty: 3}, {Beam: 4, NoRepeat: 1, MinTokens: 4},
 		} {
 			suppressed, constrained := o, o
-			suppressed.Suppressed, constrained.Constraint = model.FormatSuppressed(suppressedIDs), &without{suppressedIDs}
+			suppressed.Suppressed, constrained.Constraint = FormatSuppressed(suppressedIDs), &without{suppressedIDs}
 			differ += compareSuppressed(t, o, find(t, m, 4, 40, suppressed), find(t, m, 4, 40, constrained), find(t, m, 4, 40, o))
 		}
 	}
@@ -86,7 +86,7 @@ func TestSampleSuppressed(t *testing.T) {
 			{Sample: true, Temperature: 1, TopK: 3, TopP: 0.9, NBest: 3, Alternatives: 11}, {Sample: true, Temperature: 1, TopP: 1, Constraint: &oddIDs{}},
 		} {
 			want := find(t, &masked, 4, 8, o)
-			o.Suppressed = model.FormatSuppressed(suppressedIDs)
+			o.Suppressed = FormatSuppressed(suppressedIDs)
 			for i, list := range find(t, m, 4, 8, o) {
 				tokens := func(list []Hypothesis) (all [][]int32) {
 					for _, h := range list {
@@ -162,13 +162,13 @@ func suppressible(w mat.Matrix, b []float32, eos float32) {
 func testSuppressedInSteps(t *testing.T, m *model.Transformer, ids []int32) (differ int) {
 	srcs := randomSources(12, 0, 1)
 	for _, w := range []*Weights{NewWeights(m, nil), NewWeightsInt8(m, nil)} {
-		for _, list := range []*model.Shortlist{nil, randomShortlist(m.Config, 60, 1)} {
+		for _, list := range []*Shortlist{nil, randomShortlist(m.Config, 60, 1)} {
 			for _, o := range []Options{
 				{Beam: 1}, {Beam: 1, NoScore: true}, {Beam: 4, NBest: 4}, {Beam: 3},
 			} {
 				o.MaxExtra, o.Shortlist = 6, list
 				suppressed, constrained := o, o
-				suppressed.Suppressed, constrained.Constraint = model.FormatSuppressed(ids), &without{ids}
+				suppressed.Suppressed, constrained.Constraint = FormatSuppressed(ids), &without{ids}
 				d := New(w, nil)
 				differ += compareSuppressed(t, o, nBest(t, d, srcs, suppressed), nBest(t, d, srcs, constrained), nBest(t, d, srcs, o))
 			}

@@ -181,7 +181,7 @@ func (e randomElements) Float32s(dst []float32) error {
 	return nil
 }
 
-// SetUnnormedKeys selects model.Decoding.UnnormedKeys for all States and Decoders of w, which must
+// SetUnnormedKeys selects Settings.UnnormedKeys for all States and Decoders of w, which must
 // not be in use. It has an effect in pre-norm models only. LogProbs, Attention and training use the
 // model that Marian trains, which has no such exception.
 func (w *Weights) SetUnnormedKeys(yes bool) { w.unnormedKeys = yes && w.preNorm() }

@@ -33,8 +33,8 @@
 //		if _, err := train.Run(ctx, m, pool, c.Data, o, nil); err != nil {
 //			return err
 //		}
-//		file := model.File{Model: m, Tokenizers: c.Tokenizers, Decoding: o.Search.Decoding()}
-//		return file.Save(path)
+//		f := model.File{Model: m, Tokenizers: c.Tokenizers, Decoding: o.Search.Saved().String()}
+//		return f.Save(path)
 //	}
 //
 // The files:

@@ -40,8 +40,8 @@ func Train(ctx context.Context, src, tgt, path string) error {
 	if _, err := train.Run(ctx, m, pool, c.Data, o, nil); err != nil {
 		return err
 	}
-	file := model.File{Model: m, Tokenizers: c.Tokenizers, Decoding: o.Search.Decoding()}
-	return file.Save(path)
+	f := model.File{Model: m, Tokenizers: c.Tokenizers, Decoding: o.Search.Saved().String()}
+	return f.Save(path)
 }
 
 func Example() {

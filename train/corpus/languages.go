@@ -9,7 +9,7 @@ import (
 	"tfm/lang"
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 )
 
 // affixes are the tokens of the languages of the pairs of a corpus. The zero value is that of a

@@ -12,7 +12,7 @@ import (
 
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 	"tfm/train"
 )
 

@@ -11,7 +11,7 @@ import (
 	"tfm/model"
 	"tfm/text"
 	"tfm/text/clean"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 	"tfm/train"
 )
 

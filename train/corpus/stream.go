@@ -9,7 +9,7 @@ import (
 	"tfm/internal/format"
 	"tfm/text"
 	"tfm/text/augment"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 	"tfm/train"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"tfm/text"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 	"tfm/train"
 )
 

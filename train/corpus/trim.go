@@ -3,7 +3,7 @@ package corpus
 import (
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 )
 
 // usage tells which pieces of tokenizers a corpus uses.

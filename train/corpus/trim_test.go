@@ -11,7 +11,7 @@ import (
 	"tfm/internal/texttest"
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 	"tfm/train"
 )
 

@@ -28,7 +28,7 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/tokenizer/bpe"
+	"tfm/text/bpe"
 	"tfm/train"
 	"tfm/train/runlog"
 )

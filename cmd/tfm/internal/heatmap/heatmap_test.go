@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tfm/cmd/tfm/internal/terminal"
-	"tfm/text/tokenizer/bpe"
+	"tfm/text/bpe"
 )
 
 func TestDraw(t *testing.T) {

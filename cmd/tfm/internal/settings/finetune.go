@@ -8,7 +8,7 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/internal/format"
 	"tfm/model"
-	"tfm/text/tokenizer/bpe"
+	"tfm/text/bpe"
 	"tfm/train"
 	"tfm/train/corpus"
 )

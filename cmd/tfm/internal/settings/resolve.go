@@ -9,6 +9,7 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/recipes"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/text/score"
 	"tfm/train"
 )
@@ -29,7 +30,7 @@ type Trained struct {
 	Imported string        // the system of its first training; "" is this one
 
 	SrcLang, TgtLang string // "" if unknown
-	Decoding         model.Decoding
+	Decoding         decode.Settings
 }
 
 // Tokenizers describes the tokenizers of a file.

@@ -9,6 +9,7 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/recipes"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/text/score"
 	"tfm/train"
 )
@@ -174,8 +175,8 @@ func TestResolve(t *testing.T) {
 		{"its output bias", "", "", "init=old", init("tiny", func(t *Trained) { t.Config.Tie = model.TieNone }), "tie=none output-bias=false"},
 		{"its languages", "", "", "init=old", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en tgt-lang=de"},
 		{"another language", "", "", "init=old tgt-lang=fr", init("tiny", func(t *Trained) { t.SrcLang, t.TgtLang = "en", "de" }), "src-lang=en tgt-lang=fr:command-line"},
-		{"its length penalty", "", "", "init=old", init("tiny", func(t *Trained) { t.Decoding = model.PaperDecoding() }), "length-penalty=wu alpha=0.6"},
-		{"half of another", "", "", "init=old alpha=2", init("tiny", func(t *Trained) { t.Decoding = model.PaperDecoding() }), "length-penalty=wu alpha=2:command-line"},
+		{"its length penalty", "", "", "init=old", init("tiny", func(t *Trained) { t.Decoding = decode.PaperSettings() }), "length-penalty=wu alpha=0.6"},
+		{"half of another", "", "", "init=old alpha=2", init("tiny", func(t *Trained) { t.Decoding = decode.PaperSettings() }), "length-penalty=wu alpha=2:command-line"},
 		{"learned positions bound the length", "", "", "init=old", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "max-len=40"},
 		{"a longer one", "", "", "init=old max-len=41", init("E", func(t *Trained) { t.Config.MaxLen = 41 }), "error -max-len is 41, expected at most 40"},
 

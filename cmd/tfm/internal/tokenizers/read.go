@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"tfm/model"
-	"tfm/text/tokenizer/subword"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/subword"
+	"tfm/text/vocab"
 )
 
 // Of decodes the tokenizers of a model or checkpoint with the configuration c. Errors begin with
@@ -86,15 +86,11 @@ func readTokenizer(path string) (vocab.Tokenizers, error) {
 
 // readModel reads the tokenizers of a model or checkpoint.
 func readModel(path string) (vocab.Tokenizers, error) {
-	h, err := model.LoadHeader(path)
+	f, c, err := model.LoadWithoutWeights(path)
 	if err != nil {
 		return vocab.Tokenizers{}, fmt.Errorf("neither a tokenizer nor a model: %w", err)
 	}
-	files, err := model.LoadTokenizers(path)
-	if err != nil {
-		return vocab.Tokenizers{}, err
-	}
-	return Of(path, files, h.Config)
+	return Of(path, f.Tokenizers, c)
 }
 
 // readSubword reads the codes and the vocabulary of subword-nmt, with the pieces of at least the

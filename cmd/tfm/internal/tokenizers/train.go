@@ -12,7 +12,7 @@ import (
 	"tfm/internal/format"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/tokenizer/bpe"
+	"tfm/text/bpe"
 )
 
 // Train trains a byte-level BPE of size pieces on files and writes it to out.

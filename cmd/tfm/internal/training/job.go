@@ -13,9 +13,10 @@ import (
 	"tfm/lang"
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/decode"
 	"tfm/text"
 	"tfm/text/score"
-	"tfm/text/tokenizer/vocab"
+	"tfm/text/vocab"
 	"tfm/train"
 	"tfm/train/corpus"
 	"tfm/translate"
@@ -162,7 +163,7 @@ func (r *Ready) finish(ctx context.Context, result train.Result) Result {
 	return Result{result, r.model, c.Vocab, r.pool, j.info(result, c.TrainPairs), j.Options.Imported}
 }
 
-// alignHeads returns the heads of m that align best, as in model.Decoding. It is "", which is all
+// alignHeads returns the heads of m that align best, as in decode.Settings. It is "", which is all
 // of the last layer, if the pairs are too few to tell, or not in known languages.
 func (j *Job) alignHeads(ctx context.Context, m *model.Transformer, v vocab.Tokenizers) string {
 	o, limit := translate.Options{Threads: j.Threads}, translate.MaxAlignedPairs
@@ -275,7 +276,7 @@ func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 
 // renumberSuppressed replaces the ids of the initial model's vocabulary that no search selects.
 func (j *Job) renumberSuppressed(remap [][]int32) {
-	list, _ := model.ParseSuppressed(j.Options.Search.Suppressed)
+	list, _ := decode.ParseSuppressed(j.Options.Search.Suppressed)
 	ids := vocab.Renumber(remap)
 	var kept []int32
 	for _, id := range list {
@@ -283,7 +284,7 @@ func (j *Job) renumberSuppressed(remap [][]int32) {
 			kept = append(kept, now)
 		}
 	}
-	j.Options.Search.Suppressed = model.FormatSuppressed(kept)
+	j.Options.Search.Suppressed = decode.FormatSuppressed(kept)
 }
 
 // known describes how many pieces of a vocabulary are in that of old.

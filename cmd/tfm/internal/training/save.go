@@ -50,5 +50,5 @@ func (r Result) Save(path string) error {
 	if r.Imported != "" {
 		info[train.SourceKey] = r.Imported
 	}
-	return Save(model.File{Model: r.Model, Tokenizers: files, SrcLang: r.SrcLang, TgtLang: r.TgtLang, Decoding: r.Decoding, Info: info}, path)
+	return Save(model.File{Model: r.Model, Tokenizers: files, SrcLang: r.SrcLang, TgtLang: r.TgtLang, Decoding: r.Decoding.String(), Info: info}, path)
 }
