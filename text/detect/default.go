@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"sync"
 
-	"tfm/text/detect/internal/profile"
+	"tfm/text/detect/profile"
 )
 
 //go:embed profiles.bin

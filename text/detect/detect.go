@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"tfm/lang"
-	"tfm/text/detect/internal/profile"
+	"tfm/text/detect/profile"
 )
 
 // Unknown is the language of a text without letters, in a script without candidates, or without

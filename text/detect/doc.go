@@ -6,11 +6,8 @@
 //	majority.go   Majority: the language of most of many sentences; sides in each other's language
 //	default.go    the profiles of the binary
 //
-// Package profile has the method. The program internal/build makes the file profiles.bin, with
-//
-//	text/detect/internal/build/collect.sh TEXTS
-//	go run ./text/detect/internal/build -texts TEXTS -o first.bin
-//	go run ./text/detect/internal/build -texts TEXTS -init first.bin -o text/detect/profiles.bin
+// Package profile has the method. The program tools/languages makes the file profiles.bin, from
+// clean lines of text.
 //
 // # Accuracy
 //
@@ -35,9 +32,10 @@
 //
 //   - Debian bookworm, main: descriptions of packages, translated by the Debian Description
 //     Translation Project, catalogues of gettext, pages of help, manual pages and guides of the
-//     packages that collect.sh lists (GPL, LGPL, MPL 2.0, CC BY-SA and the like, by package)
+//     packages of LibreOffice, Firefox, GNOME, KDE and others (GPL, LGPL, MPL 2.0, CC BY-SA and
+//     the like, by package)
 //   - Common Voice: sentences to read aloud (CC0)
 //   - TICO-19: translations and terms about Covid-19 (CC0)
-//   - Universal Dependencies: sentences of the treebanks that collect.sh lists (CC BY-SA, LGPL-LR)
+//   - Universal Dependencies: sentences of 48 treebanks (CC BY-SA, LGPL-LR)
 //   - the Universal Declaration of Human Rights, and speeches of US presidents (public domain)
 package detect

@@ -1,5 +1,5 @@
 // Package profile has the profiles by which languages of one script are told apart, for package
-// detect and for the program that makes them. It imports the standard library.
+// detect and for tools/languages, which makes them. It imports the standard library.
 //
 //	script.go  scripts
 //	ngram.go   the n-grams of a text, as hashes
