@@ -1,11 +1,11 @@
 package document
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"tfm/text"
 	"tfm/text/markup"
@@ -59,8 +59,12 @@ func (g *group) translate(f Func) ([]markup.Text, error) {
 		if equal(inner[n], translations[n]) || text.IsBlank(translations[n].Plain) {
 			continue // nothing is lost if a model finds no word
 		}
-		if err := check(inner[n], translations[n]); err != nil {
-			return nil, err
+		err := translations[n].Check(inner[n])
+		if err == nil && !nested(translations[n].Spans) {
+			err = errors.New("found spans that are not nested")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("translation of %.40q: %w", inner[n].Plain, err)
 		}
 		results[i] = outerText(results[i], translations[n])
 	}
@@ -141,37 +145,17 @@ func bounds(s string) text.Range {
 // equal reports whether a and b have the same text and spans.
 func equal(a, b markup.Text) bool { return a.Plain == b.Plain && slices.Equal(a.Spans, b.Spans) }
 
-// check returns an error unless t, a translation of source, is valid UTF-8 and has the IDs of
-// source once, in well nested spans.
-func check(source, t markup.Text) error {
-	fail := func(what string) error { return fmt.Errorf("translation of %.40q: %s", source.Plain, what) }
-	if !utf8.ValidString(t.Plain) {
-		return fail("invalid UTF-8")
-	}
-	var ids, want []int
-	for _, s := range source.Spans {
-		want = append(want, s.ID)
-	}
+// nested reports whether spans are sorted and well nested.
+func nested(spans []markup.Span) bool {
 	var open []markup.Span
-	start := 0
-	for _, s := range t.Spans {
-		ids = append(ids, s.ID)
+	for i, s := range spans {
 		for len(open) > 0 && open[len(open)-1].End <= s.Start {
 			open = open[:len(open)-1]
 		}
-		end := len(t.Plain)
-		if len(open) > 0 {
-			end = open[len(open)-1].End
+		if i > 0 && s.Start < spans[i-1].Start || len(open) > 0 && s.End > open[len(open)-1].End {
+			return false
 		}
-		if s.Start < start || s.End < s.Start || s.End > end {
-			return fail(fmt.Sprintf("span %d is not nested", s.ID))
-		}
-		start, open = s.Start, append(open, s)
+		open = append(open, s)
 	}
-	slices.Sort(ids)
-	slices.Sort(want)
-	if !slices.Equal(ids, want) {
-		return fail(fmt.Sprintf("found spans %v, expected %v", ids, want))
-	}
-	return nil
+	return true
 }

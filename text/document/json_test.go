@@ -15,12 +15,12 @@ func TestJSON(t *testing.T) {
 	if err != nil || !strings.Contains(ascii, `\u6f22`) {
 		t.Errorf("got %s, error %v, want escapes only", ascii, err)
 	}
-	fails(t, "a.json", `{"a": "x`, "a.json:1: found no end of the string")
-	fails(t, "a.json", "{\n\"a\" 1}", "a.json:2: found '1', expected a colon")
-	fails(t, "a.json", `{"a": [1,`, "found the end of the file, expected a JSON value")
-	fails(t, "a.json", `{"a": tru}`, "found 't', expected a JSON value")
-	fails(t, "a.json", `{a: 1}`, "expected a name")
-	fails(t, "a.json", `[1 2]`, "found '2', expected a comma or ']'")
+	fails(t, "a.json", `{"a": "x`, "a.json:1: found the end of the file")
+	fails(t, "a.json", "{\n\"a\" 1}", "a.json:2: invalid character '1' after object key")
+	fails(t, "a.json", `{"a": [1,`, "found the end of the file, expected the rest of a JSON value")
+	fails(t, "a.json", `{"a": tru}`, "invalid character '}' in literal true")
+	fails(t, "a.json", `{a: 1}`, "invalid character 'a'")
+	fails(t, "a.json", `[1 2]`, "invalid character '2' after array element")
 	fails(t, "a.json", `["\x"]`, "invalid character 'x'")
 	fails(t, "a.json", strings.Repeat("[", 1e6), "values nested deeper than 256")
 }

@@ -2,14 +2,12 @@ package markup
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"html"
 	"io"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"tfm/text"
 	"tfm/text/charset"
@@ -95,7 +93,7 @@ func (d *Document) Append(dst []byte, texts []Text, language string) ([]byte, er
 		return dst, fmt.Errorf("found %d texts, expected %d", len(texts), len(d.Texts))
 	}
 	for i := range texts {
-		if err := texts[i].check(&d.Texts[i]); err != nil {
+		if err := texts[i].Check(d.Texts[i]); err != nil {
 			return dst, fmt.Errorf("text %d: %w", i, err)
 		}
 	}
@@ -110,29 +108,6 @@ func (d *Document) Append(dst []byte, texts []Text, language string) ([]byte, er
 	o.copy(text.Range{Start: pos, End: len(d.src)})
 	return o.dst, nil
 }
-
-// check reports what makes s no translation of source.
-func (s *Text) check(source *Text) error {
-	if !utf8.ValidString(s.Plain) {
-		return errors.New("found invalid UTF-8")
-	}
-	if len(s.Spans) != len(source.Spans) {
-		return fmt.Errorf("found %d spans, expected %d", len(s.Spans), len(source.Spans))
-	}
-	seen := make([]bool, len(s.Spans))
-	for _, p := range s.Spans {
-		if p.ID < 0 || p.ID >= len(seen) || seen[p.ID] {
-			return fmt.Errorf("found span %d, expected 0 to %d, each once", p.ID, len(seen)-1)
-		}
-		if p.Start < 0 || p.End < p.Start || p.End > len(s.Plain) || !isBoundary(s.Plain, p.Start) || !isBoundary(s.Plain, p.End) {
-			return fmt.Errorf("found span %d at %d to %d, expected characters of the text of %d bytes", p.ID, p.Start, p.End, len(s.Plain))
-		}
-		seen[p.ID] = true
-	}
-	return nil
-}
-
-func isBoundary(s string, i int) bool { return i == len(s) || utf8.RuneStart(s[i]) }
 
 // output writes a document.
 type output struct {
