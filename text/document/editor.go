@@ -31,7 +31,7 @@ type edit struct {
 	always     bool // replaced even if all translations are equal to the texts
 
 	// write returns the bytes in the place of the range, for translations of texts.
-	write func([]markup.Text) (string, error)
+	write func([]markup.Text) string
 }
 
 // textFile returns the translate function of a format that is one text file in Unicode. translate
@@ -60,8 +60,9 @@ func textFileIn(pageOf func(language string) *charset.Page, translate func(e *ed
 
 // replace makes an edit of e.src[start:end], which follows all ranges before.
 func (e *editor) replace(start, end int, t marked, write func(string) string) error {
-	render := func(ts []markup.Text) (string, error) { return t.elements.render(ts[0], write), nil }
-	return e.edit(edit{start: start, end: end, texts: []markup.Text{t.Text}, write: render})
+	return e.edit(edit{start: start, end: end, texts: []markup.Text{t.Text}, write: func(ts []markup.Text) string {
+		return t.elements.render(ts[0], write)
+	}})
 }
 
 // edit adds an edit, whose range follows all ranges before.
@@ -91,12 +92,8 @@ func (e *editor) flush() error {
 		if !d.always && slices.EqualFunc(translations, d.texts, equal) {
 			continue
 		}
-		s, err := d.write(translations)
-		if err != nil {
-			return err
-		}
 		b.WriteString(e.src[e.written:d.start])
-		b.WriteString(s)
+		b.WriteString(d.write(translations))
 		e.written = d.end
 	}
 	e.edits = e.edits[:0]

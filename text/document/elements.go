@@ -133,7 +133,7 @@ func (m *marked) endElement(i, end int, bytes string) {
 // render returns t with the bytes of its elements. escape, if not nil, returns the bytes of text
 // between them.
 func (es elements) render(t markup.Text, escape func(string) string) string {
-	return render(t, func(id int) element { return es[id] }, func(start, end, _ int) string {
+	return render(t, es, func(start, end, _ int) string {
 		if escape == nil {
 			return t.Plain[start:end]
 		}
@@ -143,7 +143,7 @@ func (es elements) render(t markup.Text, escape func(string) string) string {
 
 // render returns t with the bytes of its elements. write returns the bytes of Plain[start:end],
 // which is in the element with an ID, or -1.
-func render(t markup.Text, elementOf func(id int) element, write func(start, end, in int) string) string {
+func render(t markup.Text, es elements, write func(start, end, in int) string) string {
 	var b strings.Builder
 	at := 0
 	var open []markup.Span
@@ -161,12 +161,12 @@ func render(t markup.Text, elementOf func(id int) element, write func(start, end
 			if in < 0 || open[len(open)-1].End > to || in == except {
 				return
 			}
-			b.WriteString(elementOf(in).close)
+			b.WriteString(es[in].close)
 			open = open[:len(open)-1]
 		}
 	}
 	for _, s := range t.Spans {
-		e, around := elementOf(s.ID), -1
+		e, around := es[s.ID], -1
 		if s.Start == s.End {
 			around = e.in - 1
 		}

@@ -355,9 +355,9 @@ func (m *markdown) htmlBlock(r text.Range) error {
 	if err != nil {
 		return m.errorf(r.Start, "%v", err)
 	}
-	return m.edit(edit{start: r.Start, end: r.End, texts: doc.Texts, write: func(ts []markup.Text) (string, error) {
-		s, err := doc.Append(nil, ts, "")
-		return string(s), err
+	return m.edit(edit{start: r.Start, end: r.End, texts: doc.Texts, write: func(ts []markup.Text) string {
+		s, _ := doc.Append(nil, ts, "") // they are checked
+		return string(s)
 	}})
 }
 
@@ -382,7 +382,7 @@ func (m *markdown) inlines(lines []text.Range, cell bool) error {
 		between = m.src[first.End:lines[1].Start]
 	}
 	t := parseInlines(s, m.references)
-	write := func(ts []markup.Text) (string, error) {
+	write := func(ts []markup.Text) string {
 		translation := ts[0]
 		if len(lines) > 1 {
 			translation = wrap(translation, width, blockStart.MatchString)
@@ -397,9 +397,9 @@ func (m *markdown) inlines(lines []text.Range, cell bool) error {
 			out = out[:n] + `\` + out[n:]
 		}
 		if cell {
-			return strings.ReplaceAll(strings.ReplaceAll(out, "\n", " "), "|", `\|`), nil
+			return strings.ReplaceAll(strings.ReplaceAll(out, "\n", " "), "|", `\|`)
 		}
-		return strings.ReplaceAll(out, "\n", between), nil
+		return strings.ReplaceAll(out, "\n", between)
 	}
 	texts := []markup.Text{t.Text}
 	for _, image := range t.images {

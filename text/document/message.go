@@ -29,7 +29,7 @@ func (m message) render(ts []markup.Text) string {
 	at := 0
 	for i, p := range m.passages {
 		b.WriteString(m.s[at:p.Start])
-		b.WriteString(p.wrap(ts[i], m.elements[i], nil))
+		b.WriteString(p.wrap(ts[i], m.elements[i]))
 		at = p.End
 	}
 	b.WriteString(m.s[at:])
@@ -39,6 +39,6 @@ func (m message) render(ts []markup.Text) string {
 // message makes an edit of src[start:end], which encode makes of the translation of s.
 func (e *editor) message(start, end int, s string, encode func(string) string) error {
 	m := newMessage(s)
-	write := func(ts []markup.Text) (string, error) { return encode(m.render(ts)), nil }
+	write := func(ts []markup.Text) string { return encode(m.render(ts)) }
 	return e.edit(edit{start: start, end: end, texts: m.texts, write: write})
 }

@@ -412,11 +412,11 @@ func (p *paragraph) render(pieces []piece, translations []markup.Text) string {
 // renderText returns the translation of a text.
 func (p *paragraph) renderText(s *segment, translations []markup.Text) string {
 	t := translations[s.index]
-	elements := make([]element, len(s.elements))
+	es := make(elements, len(s.elements))
 	for i, e := range s.elements {
-		elements[i] = element{p.render(e.open, translations), p.render(e.close, translations), e.in}
+		es[i] = element{p.render(e.open, translations), p.render(e.close, translations), e.in}
 	}
-	return render(t, func(id int) element { return elements[id] }, func(start, end, in int) string {
+	return render(t, es, func(start, end, in int) string {
 		format := s.format
 		if in >= 0 {
 			format = s.elements[in].format
@@ -430,8 +430,8 @@ func (p *paragraph) edit(e *editor, n *node, pieces []piece) error {
 	if len(p.texts) == 0 {
 		return nil
 	}
-	return e.edit(edit{start: n.start, end: n.end, texts: p.texts, write: func(translations []markup.Text) (string, error) {
-		return p.render(pieces, translations), nil
+	return e.edit(edit{start: n.start, end: n.end, texts: p.texts, write: func(translations []markup.Text) string {
+		return p.render(pieces, translations)
 	}})
 }
 
@@ -475,5 +475,5 @@ func (e *editor) setLanguage(n *node) error {
 
 // put replaces a range without texts.
 func (e *editor) put(start, end int, s string) error {
-	return e.edit(edit{start: start, end: end, always: true, write: func([]markup.Text) (string, error) { return s, nil }})
+	return e.edit(edit{start: start, end: end, always: true, write: func([]markup.Text) string { return s }})
 }

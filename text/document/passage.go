@@ -91,16 +91,11 @@ func (p passage) unwrap(s string) string {
 }
 
 // wrap returns a translation of the passage, wrapped as it was.
-func (p passage) wrap(t markup.Text, es elements, escape func(string) string) string {
+func (p passage) wrap(t markup.Text, es elements) string {
 	if p.between == "" {
-		return es.render(t, escape)
+		return es.render(t, nil)
 	}
-	return es.render(wrap(t, p.width, nil), func(s string) string {
-		if escape != nil {
-			s = escape(s)
-		}
-		return strings.ReplaceAll(s, "\n", p.between)
-	})
+	return es.render(wrap(t, p.width, nil), func(s string) string { return strings.ReplaceAll(s, "\n", p.between) })
 }
 
 // indent returns the white space at the begin of a line.

@@ -197,12 +197,12 @@ func (p *poFile) translate(m poEntry) error {
 	messages := []message{newMessage(m.id), newMessage(m.plural)}
 	n := len(messages[0].texts)
 	texts := append(slices.Clone(messages[0].texts), messages[1].texts...)
-	return p.edit(edit{start: m.start, end: m.end, texts: texts, always: true, write: func(ts []markup.Text) (string, error) {
+	return p.edit(edit{start: m.start, end: m.end, texts: texts, always: true, write: func(ts []markup.Text) string {
 		one, other := messages[0].render(ts[:n]), messages[1].render(ts[n:])
 		fuzzy := p.Review || m.checked && (!sameArguments(m.id, one) || !sameArguments(m.plural, other))
 		head := p.comments(m, fuzzy)
 		if !m.hasPlural {
-			return head + p.quote("msgstr", one), nil
+			return head + p.quote("msgstr", one)
 		}
 		var forms []string
 		for i := range p.forms.count {
@@ -212,7 +212,7 @@ func (p *poFile) translate(m poEntry) error {
 			}
 			forms = append(forms, p.quote(fmt.Sprintf("msgstr[%d]", i), s))
 		}
-		return head + strings.Join(forms, p.eol), nil
+		return head + strings.Join(forms, p.eol)
 	}})
 }
 

@@ -215,7 +215,7 @@ func (s subtitles) sentence(us []utterance) error {
 		m.elements = append(m.elements, u.elements...)
 	}
 	first, last := us[0], us[len(us)-1]
-	return s.edit(edit{start: first.Start, end: last.End, texts: []markup.Text{m.Text}, write: func(ts []markup.Text) (string, error) {
+	return s.edit(edit{start: first.Start, end: last.End, texts: []markup.Text{m.Text}, write: func(ts []markup.Text) string {
 		var b strings.Builder
 		parts := divideText(ts[0], us)
 		for i, u := range us {
@@ -224,7 +224,7 @@ func (s subtitles) sentence(us []utterance) error {
 			}
 			b.WriteString(m.elements.render(breakLines(parts[i], u), s.escape))
 		}
-		return b.String(), nil
+		return b.String()
 	}})
 }
 

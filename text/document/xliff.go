@@ -134,8 +134,8 @@ func (x *xliff) unit(n *node) error {
 	if !x.version2 && (state != "" || x.Review) {
 		tag = withAttribute(tag, "state", set)
 	}
-	return x.edit(edit{start: start, end: end, texts: []markup.Text{text.Text}, always: true, write: func(ts []markup.Text) (string, error) {
-		return tag + text.elements.render(ts[0], xmltext.Escape) + n.prefixed("</", "target>"), nil
+	return x.edit(edit{start: start, end: end, texts: []markup.Text{text.Text}, always: true, write: func(ts []markup.Text) string {
+		return tag + text.elements.render(ts[0], xmltext.Escape) + n.prefixed("</", "target>")
 	}})
 }
 

@@ -153,9 +153,9 @@ func TestErrors(t *testing.T) {
 	}
 	for want, texts := range map[string][]Text{
 		"found 0 texts, expected 1":                                                  nil,
-		"text 0: found spans [], expected [0]":                                          {{Plain: "a"}},
+		"text 0: found spans [], expected [0]":                                       {{Plain: "a"}},
 		"text 0: found invalid UTF-8":                                                {{Plain: "\xFF"}},
-		"text 0: found spans [2], expected [0]":                           {{Plain: "a", Spans: []Span{{ID: 2}}}},
+		"text 0: found spans [2], expected [0]":                                      {{Plain: "a", Spans: []Span{{ID: 2}}}},
 		"text 0: found span 0 at 1 to 1, expected characters of the text of 2 bytes": {{Plain: "é", Spans: []Span{{Range: rangeOf(1, 1)}}}},
 	} {
 		if _, err := d.Append(nil, texts, ""); err == nil || err.Error() != want {
