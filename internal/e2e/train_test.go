@@ -148,7 +148,7 @@ func TestOptimizersAndSchedules(t *testing.T) {
 		wants []string
 	}{
 		{nil, []string{"learning rate:    inverse-sqrt: warmup to 0.005 at step 50, then"}},
-		{[]string{"-optimizer", "adamw", "-schedule", "constant", "-cooldown", "0.25", "-accumulate", "2"},
+		{[]string{"-optimizer", "adamw", "-schedule", "constant", "-accumulate", "2"},
 			[]string{"optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient norm limited to 1\n", "a step:           2 batches\n", "learning rate:    constant: warmup to 0.005 at step 50, then constant\n"}},
 		{[]string{"-optimizer", "sgd", "-set", "momentum=0.99", "-schedule", "constant", "-warmup", "0", "-lr", "1e-3", "-clip-norm", "0"},
 			[]string{"optimizer:        sgd, momentum 0.99\n", "learning rate:    constant: 0.001 from step 1, then constant\n"}},
