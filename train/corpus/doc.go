@@ -42,7 +42,7 @@
 //	text.go       Text: sentence pairs in two files, in one TSV, or in memory
 //	survey.go     Inspect: a Survey of a Text
 //	facts.go      Facts: counts, lengths and repetitions of pairs
-//	side.go       Side: characters, scripts and bigrams of one side
+//	side.go       Side: characters and scripts of one side
 //	pairing.go    whether the lines of both sides belong together, by their lengths
 //	distinct.go   counts distinct pairs in bounded memory
 //	overlap.go    validation pairs that are in the training pairs

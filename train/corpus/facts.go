@@ -34,10 +34,6 @@ type Facts struct {
 	// FarOff counts the LongPairs whose ratio differs from the median by a factor above 3.
 	LengthRatio       float64
 	LongPairs, FarOff int
-
-	// Similarity is the cosine similarity of the bigrams of letters of both sides, from 0 to
-	// 1: 0.48 to 0.84 for languages of one alphabet, 0.95 and more for texts of one language.
-	Similarity float64
 }
 
 // Repeated returns the share of the pairs that repeat another pair, from 0 to 1.
@@ -54,14 +50,13 @@ const (
 
 // factsCounter makes the Facts of pairs, in bounded memory.
 type factsCounter struct {
-	Facts          // without what end sets
-	source, target sideCounter
-	pairs          distinct
-	pairer         linePairer
-	sampled        int                         // pairs in the samples of the sides
-	several        int                         // of these, with sources of several sentences
-	sampleBits     int                         // one of 1<<sampleBits pairs is sampled
-	ratios         [2*maxLog/ratioStep + 1]int // LongPairs by the logarithm of target/source
+	Facts      // without what end sets
+	pairs      distinct
+	pairer     linePairer
+	sampled    int                         // pairs in the samples of the sides
+	several    int                         // of these, with sources of several sentences
+	sampleBits int                         // one of 1<<sampleBits pairs is sampled
+	ratios     [2*maxLog/ratioStep + 1]int // LongPairs by the logarithm of target/source
 }
 
 // ratioStep is the width of a bin of factsCounter.ratios, 1/32 octave.
@@ -76,11 +71,11 @@ func (c *factsCounter) add(p text.Pair) pairHashes {
 	sourceHash, source := hash.Text(p.Source)
 	targetHash, target := hash.Text(p.Target)
 	h := pairHashes{hash.Combine(sourceHash, targetHash), sourceHash}
-	c.source.Characters += int64(source)
-	c.target.Characters += int64(target)
+	c.Source.Characters += int64(source)
+	c.Target.Characters += int64(target)
 	c.pairs.add(h.pair)
 	if hash.Mix(uint64(c.Pairs))>>(64-c.sampleBits) == 0 {
-		c.sample(p, source, target)
+		c.sample(p)
 	}
 	if source == 0 || target == 0 {
 		return h
@@ -102,15 +97,15 @@ func (c *factsCounter) add(p text.Pair) pairHashes {
 const maxSampled = 1 << 13
 
 // sample adds a pair to the samples of both sides.
-func (c *factsCounter) sample(p text.Pair, source, target int) {
-	c.source.sample(p.Source, source)
-	c.target.sample(p.Target, target)
+func (c *factsCounter) sample(p text.Pair) {
+	c.Source.sample(p.Source)
+	c.Target.sample(p.Target)
 	if len(split.Sentences(p.Source, split.Options{Lines: true, MaxRunes: len(p.Source)})) > 1 {
 		c.several++
 	}
 	if c.sampled++; c.sampled == maxSampled {
-		c.source.halve()
-		c.target.halve()
+		c.Source.halve()
+		c.Target.halve()
 		c.sampled /= 2
 		c.several /= 2
 		c.sampleBits++
@@ -120,11 +115,9 @@ func (c *factsCounter) sample(p text.Pair, source, target int) {
 // end returns the facts.
 func (c *factsCounter) end() *Facts {
 	f := &c.Facts
-	f.Source, f.Target = c.source.Side, c.target.Side
 	f.DistinctPairs = c.pairs.count()
 	f.LinePairing = c.pairer.end()
 	f.SeveralSentences = float64(c.several) / float64(max(c.sampled, 1))
-	f.Similarity = similarity(&c.source.profile, &c.target.profile)
 	if f.LongPairs == 0 {
 		f.LengthRatio = float64(f.Target.Characters) / float64(max(f.Source.Characters, 1))
 		return f

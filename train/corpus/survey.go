@@ -34,10 +34,6 @@ type Survey struct {
 type Validation struct {
 	Facts
 	Overlap Overlap // with the training pairs
-
-	// Similarities, as Facts.Similarity, of a side of the validation pairs to the same side of
-	// the training pairs and to the other one.
-	Same, Other struct{ Source, Target float64 }
 }
 
 // Inspect reads all pairs once, the validation pairs first, because their errors are found sooner.
@@ -97,12 +93,7 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 	}
 	s.Facts = *training.end()
 	if c.Valid != nil {
-		v := &Validation{Facts: *valid.end(), Overlap: overlap.count()}
-		v.Same.Source = similarity(&valid.source.profile, &training.source.profile)
-		v.Same.Target = similarity(&valid.target.profile, &training.target.profile)
-		v.Other.Source = similarity(&valid.source.profile, &training.target.profile)
-		v.Other.Target = similarity(&valid.target.profile, &training.source.profile)
-		s.Validation = v
+		s.Validation = &Validation{Facts: *valid.end(), Overlap: overlap.count()}
 	}
 	return s, nil
 }

@@ -64,9 +64,8 @@ func TestFacts(t *testing.T) {
 		{"source", s.Source, 2*19 + 10 + 9 + 7, source},
 		{"target", s.Target, 2*4 + 9 + 9 + 1 + 4, target},
 	} {
-		if side.got.Characters != side.characters || side.got.SampledCharacters != side.characters {
-			t.Errorf("%s: %d characters, %d sampled; want %d", side.name,
-				side.got.Characters, side.got.SampledCharacters, side.characters)
+		if side.got.Characters != side.characters {
+			t.Errorf("%s: %d characters, want %d", side.name, side.got.Characters, side.characters)
 		}
 		if side.got.Letters != side.letters {
 			t.Errorf("%s: letters %v, want %v", side.name, side.got.Letters, side.letters)
@@ -150,19 +149,6 @@ func TestLengthRatio(t *testing.T) {
 	short := inspect(t, Options{Train: texts([]string{"a", "bb"}, []string{"ccc", "ddd"})})
 	if short.LengthRatio != 2 || short.LongPairs != 0 {
 		t.Errorf("short pairs: ratio %v of %d pairs, want 2 of 0", short.LengthRatio, short.LongPairs)
-	}
-}
-
-// Texts of one language are similar, and swapped validation files look like the other side.
-func TestSimilarity(t *testing.T) {
-	source, target := texttest.Pairs(1100)
-	s := inspect(t, Options{Train: texts(source[:1000], target[:1000]), Valid: texts(target[1000:], source[1000:])})
-	v := s.Validation
-	if s.Similarity > 0.5 || min(v.Other.Source, v.Other.Target) < 0.95 || max(v.Same.Source, v.Same.Target) > 0.5 {
-		t.Errorf("similarity of the sides %v, of validation to the same side %v, to the other side %v", s.Similarity, v.Same, v.Other)
-	}
-	if one := inspect(t, Options{Train: texts(source[:500], source[500:1000])}); one.Similarity < 0.95 {
-		t.Errorf("similarity of two texts of a language %v, want at least 0.95", one.Similarity)
 	}
 }
 
@@ -251,8 +237,9 @@ func TestSample(t *testing.T) {
 	if got, want := s.Target.Share(script.Han), 0.5; !near(got, want) {
 		t.Errorf("share of Han %v, want about %v", got, want)
 	}
-	if max := int64(8 * maxSampled); s.Source.SampledCharacters > max || s.Source.SampledCharacters < max/3 {
-		t.Errorf("%d sampled characters, want at most %d and more than a third of it", s.Source.SampledCharacters, max)
+	letters, limit := s.Source.Letters[script.Latin]+s.Source.Letters[script.Cyrillic], int64(6*maxSampled)
+	if letters > limit || letters < limit/3 {
+		t.Errorf("%d sampled letters, want at most %d and more than a third of it", letters, limit)
 	}
 	if again := inspect(t, Options{Train: texts(source, target)}); !reflect.DeepEqual(s.Facts, again.Facts) {
 		t.Errorf("facts %+v, then %+v", s.Facts, again.Facts)

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -19,14 +20,6 @@ import (
 const (
 	// Share of pairs whose target equals the source: up to 0.002, names and headings.
 	maxIdentical = 0.1
-	// Similarity of source and target: Danish and Norwegian 0.98, Czech and Slovak 0.93, French
-	// and Spanish 0.84; texts of one language 0.99 and more.
-	maxSimilarity = 0.985
-	// Excess of the mean similarity of the validation sides to the other training sides over
-	// that to the same ones: -0.06 or less for 3 pairs, -0.13 or less for 300.
-	minSwapped = 0.02
-	// Characters of a validation side whose similarity is compared.
-	minSwappedCharacters = 100
 	// Share of the pairs in blocks whose lengths do not correlate: 0.
 	maxUnaligned = 0.05
 	// Share of the pairs with a ratio of lengths far from the usual one: up to 0.0023.
@@ -122,24 +115,20 @@ func (d *data) sameLanguage() {
 	case share(d.Identical, d.Pairs) > maxIdentical:
 		d.warn("source and target are the same in %s of %s training pairs, so that the model learns to copy: check %s",
 			format.Thousands(d.Identical), format.Thousands(d.Pairs), flags(d.Train, ""))
-	case d.Similarity > maxSimilarity:
-		d.warn("source and target look like one language (similarity %.3f, of two languages below %v): check %s",
-			d.Similarity, maxSimilarity, flags(d.Train, ""))
 	case d.sources.Same(d.targets):
 		d.warn("source and target look like one language, %s: check %s", d.sources.Lang, flags(d.Train, ""))
 	}
 }
 
-// swapped warns of validation files whose sides are those of the other training sides.
+// swapped warns of validation files whose sides are in the languages of the other training sides.
 func (d *data) swapped() {
 	v := d.Validation
-	if v == nil || min(v.Source.SampledCharacters, v.Target.SampledCharacters) < minSwappedCharacters {
+	if v == nil {
 		return
 	}
-	same, other := (v.Same.Source+v.Same.Target)/2, (v.Other.Source+v.Other.Target)/2
-	if !(other < same+minSwapped) {
-		d.warn("the validation sources look like the training targets, and the validation targets like the training sources "+
-			"(similarity %.2f, to the same side %.2f): exchange %s", other, same, flags(d.Valid, "valid-"))
+	sources, targets := sideOf(v.Sample, d.source), sideOf(v.Sample, target)
+	if detect.Swapped(sources, targets, cmp.Or(d.srcLang, d.sources.Lang), cmp.Or(d.tgtLang, d.targets.Lang)) {
+		d.warn("the validation sources look like %s, and the validation targets like %s: exchange %s", sources.Lang, targets.Lang, flags(d.Valid, "valid-"))
 	}
 }
 

@@ -14,12 +14,19 @@ import (
 // detect sets the languages of source and target.
 func (d *data) detect() {
 	sources, targets := d.Unnamed()
-	source := func(p text.Pair) string { return p.Source }
-	if d.Tagged {
-		source = func(p text.Pair) string { _, rest, _ := lang.CutCode(p.Source); return rest }
-	}
-	d.sources, d.targets = sideOf(sources, source), sideOf(targets, func(p text.Pair) string { return p.Target })
+	d.sources, d.targets = sideOf(sources, d.source), sideOf(targets, target)
 }
+
+// source returns the source of a pair without >>id<<.
+func (d *data) source(p text.Pair) string {
+	if !d.Tagged {
+		return p.Source
+	}
+	_, rest, _ := lang.CutCode(p.Source)
+	return rest
+}
+
+func target(p text.Pair) string { return p.Target }
 
 // sideOf returns the language of a side of pairs.
 func sideOf(pairs []text.Pair, sentence func(text.Pair) string) detect.Majority {
