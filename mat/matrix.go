@@ -37,7 +37,7 @@ func New(rows, cols int) Matrix {
 		panic(fmt.Sprintf("mat: New of a %d × %d matrix: more than %d elements", rows, cols, maxElements/4))
 	}
 	data := make([]float32, rows*cols)
-	useHugePages(data)
+	HugePages(data)
 	return Of(data, rows, cols)
 }
 

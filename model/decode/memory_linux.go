@@ -3,9 +3,11 @@ package decode
 import (
 	"syscall"
 	"unsafe"
+
+	"tfm/mat"
 )
 
-// hugePage is the size and alignment of a huge page of amd64, and of arm64 with pages of 4 KB.
+// hugePage is the alignment of memory, in bytes.
 const hugePage = 2 << 20
 
 // newMemory returns size bytes of zeros outside of Go's heap, in huge pages if the system has any,
@@ -17,20 +19,8 @@ func newMemory(size int) (memory []byte, free func() error) {
 	if err != nil {
 		return make([]byte, size), nil
 	}
-	if size >= hugePage {
-		syscall.Madvise(mapped, syscall.MADV_HUGEPAGE) // an error means that it has none
-	}
 	start := -uintptr(unsafe.Pointer(&mapped[0])) % hugePage
-	return mapped[start:][:size:size], func() error { return syscall.Munmap(mapped) }
-}
-
-// adviseHugePages asks for huge pages for x, which is in Go's heap.
-func adviseHugePages(x []float32) {
-	first := unsafe.Pointer(unsafe.SliceData(x))
-	start, end := -uintptr(first)%hugePage, uintptr(len(x))*4
-	if end < start+hugePage {
-		return
-	}
-	whole := unsafe.Slice((*byte)(unsafe.Add(first, start)), (end-start)/hugePage*hugePage)
-	syscall.Madvise(whole, syscall.MADV_HUGEPAGE) // an error means that it has none
+	memory = mapped[start:][:size:size]
+	mat.HugePages(unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(memory))), size/4))
+	return memory, func() error { return syscall.Munmap(mapped) }
 }

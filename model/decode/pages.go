@@ -69,7 +69,7 @@ func (p *pagePool) get() page {
 	}
 	n := p.floats()
 	slab := make([]float32, max(1, min(p.used, slabFloats/n))*n)
-	adviseHugePages(slab)
+	mat.HugePages(slab)
 	for ; len(slab) > n; slab = slab[n:] {
 		p.free = append(p.free, slab[:n:n])
 	}
