@@ -1,8 +1,8 @@
 package layer_test
 
 import (
+	"maps"
 	"math"
-	"strings"
 	"testing"
 
 	"tfm/internal/golden"
@@ -50,21 +50,24 @@ func normMatchesPyTorch(t *testing.T, c *golden.Case, kind layer.NormKind) {
 	c.CheckGrads(ps)
 }
 
-var activations = map[string]mat.Activation{"relu": mat.ReLU, "gelu": mat.GELU, "gelu_tanh": mat.GELUTanh, "silu": mat.SiLU}
-
 func TestFeedForwardMatchesPyTorch(t *testing.T) {
+	missing := map[string]mat.Activation{}
+	for _, f := range mat.Activations() {
+		missing[f.String()] = f
+	}
+	functions := maps.Clone(missing)
 	golden.Each(t, "feed_forward", func(t *testing.T, c *golden.Case) {
+		delete(missing, c.Activation)
 		linear := layer.NewLinear
 		if !c.Bias {
 			linear = layer.NewLinearNoBias
 		}
-		l := layer.FeedForward{Activation: activations[c.Activation]}
+		l := layer.FeedForward{Activation: functions[c.Activation]}
 		ps := filled(c, func(ps *layer.Params) {
 			l.Inner, l.Outer = linear(ps, "ff.inner", c.D, c.FF), linear(ps, "ff.outer", c.FF, c.D)
 		})
 		x, dy := c.Input("x"), c.Upstream()
-		f := strings.ReplaceAll(c.Activation, "_", "-")
-		c.CheckOutput("y", ref.ToFloat32(ref.WeightsOf(ps).FeedForward("ff", f, ref.FromFloat32(x), nil)))
+		c.CheckOutput("y", ref.ToFloat32(ref.WeightsOf(ps).FeedForward("ff", c.Activation, ref.FromFloat32(x), nil)))
 		dx, dhidden := mat.New(x.Rows, c.D), mat.New(x.Rows, c.FF)
 		var act, alone layer.FeedForwardAct
 		arena(func(a *layer.Arena) { act, alone = l.Alloc(a, x.Rows, true), l.Alloc(a, x.Rows, false) })
@@ -74,6 +77,9 @@ func TestFeedForwardMatchesPyTorch(t *testing.T) {
 		c.CheckGrad("x", dx)
 		c.CheckGrads(ps)
 	})
+	if len(missing) > 0 {
+		t.Errorf("no golden has an activation of %v", missing)
+	}
 }
 
 // PyTorch's batch is padded, ours ragged.

@@ -99,13 +99,13 @@ func testLinear(t *testing.T, declare func(*layer.Params, string, int, int) laye
 }
 
 func TestFeedForward(t *testing.T) {
-	names := map[mat.Activation]string{mat.ReLU: "relu", mat.GELU: "gelu", mat.GELUTanh: "gelu-tanh", mat.SiLU: "silu"}
-	for f, name := range names {
+	for _, activation := range mat.Activations() {
+		name := activation.String()
 		for _, drop := range []mat.Dropout{{}, {Rate: 0.3, Key: 3}} {
 			for _, declare := range []func(*layer.Params, string, int, int) layer.Linear{layer.NewLinear, layer.NewLinearNoBias} {
 				var l layer.FeedForward
 				ps, r := setUp(func(ps *layer.Params) {
-					l = layer.FeedForward{Inner: declare(ps, "l.inner", d, ff), Outer: declare(ps, "l.outer", ff, d), Activation: f}
+					l = layer.FeedForward{Inner: declare(ps, "l.inner", d, ff), Outer: declare(ps, "l.outer", ff, d), Activation: activation}
 				})
 				x, dy := random(r, n, d), random(r, n, d)
 				var act, alone layer.FeedForwardAct

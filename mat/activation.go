@@ -18,9 +18,17 @@ const (
 	activations                   // the number of activations
 )
 
-var activationNames = [activations]string{"Identity", "ReLU", "GELU", "GELUTanh", "SiLU"}
+var activationNames = [activations]string{"identity", "relu", "gelu", "gelu-tanh", "silu"}
 
-// String returns the name of the constant.
+// Activations returns all activation functions but Identity.
+func Activations() (all []Activation) {
+	for f := Identity + 1; f < activations; f++ {
+		all = append(all, f)
+	}
+	return all
+}
+
+// String returns the name of f, such as "gelu-tanh".
 func (f Activation) String() string {
 	if f >= activations {
 		return "Activation(" + strconv.Itoa(int(f)) + ")"

@@ -45,7 +45,7 @@ func TestPanicMessages(t *testing.T) {
 			GemmBatch(nil, []Operands{{New(2, 2), New(2, 3), New(3, 2)}, {New(2, 2), New(2, 3), New(4, 2)}}, GemmOptions{})
 		},
 		"mat: bias of 3 elements for C 2 × 2, expected 2": product(New(2, 2), New(2, 2), New(2, 2), GemmOptions{Bias: x[:3]}),
-		"mat: unknown activation 5, expected 0 (Identity) to 4 (SiLU)": product(New(2, 2), New(2, 2), New(2, 2),
+		"mat: unknown activation 5, expected 0 (identity) to 4 (silu)": product(New(2, 2), New(2, 2), New(2, 2),
 			GemmOptions{Activation: activations}),
 		"mat: GemmPacked with a nil *Packed": func() { GemmPacked(nil, New(2, 2), New(2, 2), nil, GemmOptions{}) },
 		"mat: GemmInt8 with a nil *Int8":     func() { GemmInt8(nil, New(2, 2), New(2, 2), nil, GemmOptions{}) },
@@ -243,9 +243,14 @@ func TestPoolsWithoutWorkers(t *testing.T) {
 }
 
 func TestActivationString(t *testing.T) {
-	for f, want := range map[Activation]string{Identity: "Identity", ReLU: "ReLU", GELU: "GELU", GELUTanh: "GELUTanh", SiLU: "SiLU", 9: "Activation(9)"} {
+	for f, want := range map[Activation]string{Identity: "identity", ReLU: "relu", GELU: "gelu", GELUTanh: "gelu-tanh", SiLU: "silu", 9: "Activation(9)"} {
 		if got := f.String(); got != want {
 			t.Errorf("String() = %q, want %q", got, want)
+		}
+	}
+	for _, f := range Activations() {
+		if f.String() == "" {
+			t.Errorf("activation %d has no name", uint8(f))
 		}
 	}
 }

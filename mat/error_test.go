@@ -24,22 +24,22 @@ var elementErrors = []struct {
 }{
 	{name: "ExpSum", relative: 1e-7, portable: 4e-7, smallest: 0x1.6a0ap-126, below: 0x1.6a0ap-126,
 		f: func(y, x []float32) { ExpSum(y, x, 0) }, want: math.Exp},
-	{name: "GELU", relative: 5e-7, portable: 6e-7, smallest: 0x1p-126, below: 3 * 0x1p-149,
+	{name: "gelu", relative: 5e-7, portable: 6e-7, smallest: 0x1p-126, below: 3 * 0x1p-149,
 		f: GELU.Apply, want: func(x float64) float64 { return x * math.Erfc(-x/math.Sqrt2) / 2 }},
-	{name: "GELUTanh", relative: 2.5e-7, portable: 3e-7, smallest: 0x1p-126, below: 3 * 0x1p-149,
+	{name: "gelu-tanh", relative: 2.5e-7, portable: 3e-7, smallest: 0x1p-126, below: 3 * 0x1p-149,
 		f: GELUTanh.Apply, want: func(x float64) float64 { return x * logistic(tanhExponent(x)) }},
-	{name: "SiLU", relative: 2.5e-7, portable: 3e-7, smallest: 0x1p-126, below: 3 * 0x1p-149,
+	{name: "silu", relative: 2.5e-7, portable: 3e-7, smallest: 0x1p-126, below: 3 * 0x1p-149,
 		f: SiLU.Apply, want: func(x float64) float64 { return x * logistic(x) }},
-	{name: "GELU'", relative: 7e-7, portable: 7e-7, smallest: 0x1p-126, below: 3 * 0x1p-149, root: -0.7518, absolute: 1.5e-7,
+	{name: "gelu'", relative: 7e-7, portable: 7e-7, smallest: 0x1p-126, below: 3 * 0x1p-149, root: -0.7518, absolute: 1.5e-7,
 		f: slope(GELU), want: func(x float64) float64 {
 			return math.Erfc(-x/math.Sqrt2)/2 + x*math.Exp(-x*x/2)/math.Sqrt(2*math.Pi)
 		}},
-	{name: "GELUTanh'", relative: 7e-7, portable: 7e-7, smallest: 0x1p-126, below: 3 * 0x1p-149, root: -0.7525, absolute: 1.5e-7,
+	{name: "gelu-tanh'", relative: 7e-7, portable: 7e-7, smallest: 0x1p-126, below: 3 * 0x1p-149, root: -0.7525, absolute: 1.5e-7,
 		f: slope(GELUTanh), want: func(x float64) float64 {
 			v, dv := tanhExponent(x), math.Sqrt(8/math.Pi)*(1+3*0.044715*x*x)
 			return logistic(v) * (1 + x*dv*logistic(-v))
 		}},
-	{name: "SiLU'", relative: 7e-7, portable: 7e-7, smallest: 0x1p-126, below: 3 * 0x1p-149, root: -1.2785, absolute: 1.5e-7,
+	{name: "silu'", relative: 7e-7, portable: 7e-7, smallest: 0x1p-126, below: 3 * 0x1p-149, root: -1.2785, absolute: 1.5e-7,
 		f: slope(SiLU), want: func(x float64) float64 { return logistic(x) * (1 + x*logistic(-x)) }},
 }
 
@@ -57,6 +57,15 @@ func slope(f Activation) func(y, x []float32) {
 }
 
 func TestElementErrors(t *testing.T) {
+	names := map[string]bool{"relu": true, "relu'": true} // which are exact
+	for _, c := range elementErrors {
+		names[c.name] = true
+	}
+	for _, f := range Activations() {
+		if !names[f.String()] || !names[f.String()+"'"] {
+			t.Errorf("%v or its derivative is not in elementErrors", f)
+		}
+	}
 	// all magnitudes, and every number near the ends of exp's range
 	x := []float32{0}
 	for b := uint32(0x21800000); b < 0x7f800000; b += 5003 {

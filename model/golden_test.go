@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"tfm/attn"
@@ -14,7 +15,7 @@ import (
 func goldenConfig(c *golden.Case) Config {
 	config := Config{DModel: c.D, Heads: c.Heads, DFF: c.FF, EncoderLayers: max(c.EncoderLayers, 1), DecoderLayers: max(c.DecoderLayers, 1),
 		SrcVocab: 32, TgtVocab: 32, Tie: TieNone, NormEps: float32(c.Eps), MaxLen: 32, FinalNorm: FinalNormOff,
-		Activation: map[string]Activation{"relu": ReLU, "gelu": GELU}[c.Activation]}
+		Activation: Activation(slices.Index(activations, c.Activation))}
 	if c.FinalNorm {
 		config.FinalNorm = FinalNormOn
 	}

@@ -31,7 +31,7 @@ func (b builder) feedForward(name string) layer.FeedForward {
 	}
 	return layer.FeedForward{
 		Inner: linear(b.ps, name+".inner", b.DModel, b.DFF), Outer: linear(b.ps, name+".outer", b.DFF, b.DModel),
-		Activation: activationFunctions[b.Activation],
+		Activation: b.Activation.Function(),
 	}
 }
 

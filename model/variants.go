@@ -115,20 +115,25 @@ var autoregs = []string{"self-attention", "ssru"}
 func (v Autoreg) MarshalText() ([]byte, error)     { return marshalName(v, autoregs) }
 func (v *Autoreg) UnmarshalText(text []byte) error { return unmarshalName(v, autoregs, text) }
 
-// Activation selects the activation function of the feed-forward network; see mat.Activation.
+// Activation selects the activation function of the feed-forward network, one of mat.Activations.
 type Activation uint8
 
 const (
-	ReLU Activation = iota
-	GELU
-	GELUTanh
-	SiLU
+	ReLU     = Activation(mat.ReLU - mat.ReLU)
+	GELU     = Activation(mat.GELU - mat.ReLU)
+	GELUTanh = Activation(mat.GELUTanh - mat.ReLU)
+	SiLU     = Activation(mat.SiLU - mat.ReLU)
 )
 
-var (
-	activations         = []string{"relu", "gelu", "gelu-tanh", "silu"}
-	activationFunctions = []mat.Activation{mat.ReLU, mat.GELU, mat.GELUTanh, mat.SiLU}
-)
+var activations = func() (names []string) {
+	for _, f := range mat.Activations() {
+		names = append(names, f.String())
+	}
+	return names
+}()
+
+// Function returns the function.
+func (v Activation) Function() mat.Activation { return mat.ReLU + mat.Activation(v) }
 
 func (v Activation) MarshalText() ([]byte, error)     { return marshalName(v, activations) }
 func (v *Activation) UnmarshalText(text []byte) error { return unmarshalName(v, activations, text) }

@@ -50,9 +50,6 @@ var variants = []struct {
 	{"biases in attention alone", func(c *Config) { c.Biases = AttentionBiases }},
 	{"output bias", func(c *Config) { c.Tie, c.OutputBias = TieNone, true }},
 	{"output bias, tied", func(c *Config) { c.OutputBias = true }},
-	{"GELU", func(c *Config) { c.Activation = GELU }},
-	{"GELU by tanh", func(c *Config) { c.Activation = GELUTanh }},
-	{"SiLU", func(c *Config) { c.Activation = SiLU }},
 	{"SSRU", func(c *Config) { c.Autoreg, c.Positions, c.OutputBias, c.DecoderLayers = SSRU, TimingSignal, true, 2 }},
 	{"SSRU in pre-norm, untied", func(c *Config) { c.Autoreg, c.Norm, c.Tie, c.Biases, c.Dropout = SSRU, PreNorm, TieNone, NoBiases, 0.1 }},
 	{"SSRU in DeepNorm", func(c *Config) { c.Autoreg, c.Norm, c.NormKind, c.Positions = SSRU, DeepNorm, RMSNorm, Learned }},
@@ -86,6 +83,13 @@ func eachVariant(t *testing.T, base func() Config, test func(*testing.T, Config)
 		c := base()
 		v.change(&c)
 		t.Run(v.name, func(t *testing.T) { test(t, c) })
+	}
+	for i, name := range activations {
+		c := base()
+		if c.Activation != Activation(i) {
+			c.Activation = Activation(i)
+			t.Run(name, func(t *testing.T) { test(t, c) })
+		}
 	}
 }
 

@@ -79,8 +79,8 @@ func TestTrainingMatchesPyTorch(t *testing.T) {
 		if c.NormFirst {
 			config.Norm = model.PreNorm
 		}
-		if c.Activation == "gelu" {
-			config.Activation = model.GELU
+		if err := config.Activation.UnmarshalText([]byte(c.Activation)); err != nil {
+			t.Fatal(err)
 		}
 		if c.SmoothOver == "all" {
 			config.Smoothing = model.SmoothAll

@@ -235,7 +235,6 @@ func (h *header) layers(c model.Config) {
 	if dk != dv {
 		sizes = fmt.Sprintf("d_k = %d and d_v = %d", dk, dv)
 	}
-	activation := map[model.Activation]string{model.ReLU: "ReLU", model.GELU: "GELU", model.GELUTanh: "GELU by tanh", model.SiLU: "SiLU"}
 	sinusoids := map[model.Positions]string{
 		model.Interleaved:  "sinusoids, sin at 2i and cos at 2i+1",
 		model.Halves:       "sinusoids, sines in the first half and cosines in the second",
@@ -254,7 +253,7 @@ func (h *header) layers(c model.Config) {
 	}
 	h.row("d_model", fmt.Sprint(c.DModel))
 	h.row("heads", fmt.Sprintf("%d of %s, %s", c.Heads, sizes, biases(model.AttentionBiases)))
-	h.row("d_ff", fmt.Sprintf("%d, %s, %s", c.DFF, activation[c.Activation], biases(model.FeedForwardBiases)))
+	h.row("d_ff", fmt.Sprintf("%d, %s, %s", c.DFF, c.Activation.Function(), biases(model.FeedForwardBiases)))
 	h.row("layers", fmt.Sprintf("%d encoder, %d decoder", c.EncoderLayers, c.DecoderLayers))
 	h.row("decoder", map[model.Autoreg]string{model.SSRU: "SSRU in the place of self-attention"}[c.Autoreg])
 	h.row("norm", normInfo(c))

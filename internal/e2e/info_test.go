@@ -38,7 +38,7 @@ func TestInfoOfPresets(t *testing.T) {
 func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 	for _, c := range []struct{ flags, want string }{
 		{"", "heads:           8 of d_k = d_v = 64, with biases\n"},
-		{"", "d_ff:            2048, ReLU, with biases\n"},
+		{"", "d_ff:            2048, relu, with biases\n"},
 		{"", "norm:            post-norm, LayerNorm(x + Dropout(Sublayer(x))), biased variance, eps 1e-05 in the root, none after the stacks\n"},
 		{"", "positions:       sinusoids, sin at 2i and cos at 2i+1, first position 0, at most 1024\n"},
 		{"", "embeddings:      times sqrt(d_model), tied: all, no output bias\n"},
@@ -53,7 +53,7 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 		{"-set norm-kind=unbiased -set final-norm=true", "Norm(x + Dropout(Sublayer(x))), (x - mean)/(unbiased deviation + eps), eps 1e-05, one after each stack\n"},
 		{"-set d-k=16", "heads:           8 of d_k = 16 and d_v = 64, with biases\n"},
 		{"-heads 3 -set d-k=512 -set d-v=512 -set bias=false", "heads:           3 of d_k = d_v = 512, without biases\n"},
-		{"-set activation=gelu -set bias=attention", "d_ff:            2048, GELU, without biases\n"},
+		{"-set activation=gelu -set bias=attention", "d_ff:            2048, gelu, without biases\n"},
 		{"-set positions=halves -set first-position=1", "sines in the first half and cosines in the second, first position 1,"},
 		{"-set positions=tensor2tensor", "sinusoids of tensor2tensor"},
 		{"-preset E", "learned, 1024 on each side"},

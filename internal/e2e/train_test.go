@@ -267,7 +267,7 @@ func TestTrainAnotherReading(t *testing.T) {
 	mustFail(t, runTFM(t, "", append(resumed, "-tokenize", "zh")...), 2, "-tokenize zh conflicts with the run to resume: -tokenize char")
 	mustRun(t, "", resumed...)
 	o := mustRun(t, "", "info", "-model", m)
-	for _, want := range []string{"2 of d_k = 8 and d_v = 16, without biases", "SiLU, without biases", "pre-norm", "RMSNorm", "one after each stack",
+	for _, want := range []string{"2 of d_k = 8 and d_v = 16, without biases", "silu, without biases", "pre-norm", "RMSNorm", "one after each stack",
 		"learned, 41 on each side", "tied: none, with an output bias", "0.1 on the weights of attention; 0.1 inside", "over all entries", "pytorch", "5 steps"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in\n%s", want, o.stdout)

@@ -24,7 +24,7 @@ type Settings struct {
 	EncoderLayers   int `json:"encoder_layers"`
 	DecoderLayers   int `json:"decoder_layers"`
 	Causal, Bias    bool
-	Activation      string // relu, gelu, gelu_tanh or silu
+	Activation      string // the name of one of mat.Activations
 	Mask            string // plain, padding, look_ahead or both
 	Unbiased        bool   // a norm of (x-mean)/(unbiased deviation + eps)
 	NormFirst       bool   `json:"norm_first"`
@@ -85,6 +85,7 @@ func Open(t testing.TB, name string) *Case {
 	if err := json.Unmarshal([]byte(file.Metadata()["golden"]), &description); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
+	c.Activation = strings.ReplaceAll(c.Activation, "_", "-")
 	for _, tensor := range file.Tensors() {
 		c.tensors[tensor.Name] = tensor
 	}

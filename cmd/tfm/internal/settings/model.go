@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"strings"
+
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/model"
 )
@@ -25,7 +27,7 @@ func modelFlags(f *cli.Flags, c *model.Config) {
 		"  none").Default(byPreset).Choices(model.TieAll, model.TieDecoder, model.TieNone)
 	f.BoolVar(&c.OutputBias, "output-bias", c.OutputBias, "bias of the output projection; true with -tie none unless given")
 	f.TextVar(&c.Biases, "bias", c.Biases, "layers whose linear maps have a bias: all, ff (feed-forward), attention or none").Choices(names[model.Biases]()...)
-	f.TextVar(&c.Activation, "activation", c.Activation, "activation function of the feed-forward networks: relu, gelu, gelu-tanh or silu").Choices(names[model.Activation]()...)
+	f.TextVar(&c.Activation, "activation", c.Activation, "activation function of the feed-forward networks: "+strings.Join(names[model.Activation](), ", ")).Choices(names[model.Activation]()...)
 	f.TextVar(&c.Norm, "norm", c.Norm, "place of the norms:\n"+
 		"  post  after the residual connection, as in the paper\n"+
 		"  pre   before the sublayer\n"+
