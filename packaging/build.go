@@ -110,7 +110,7 @@ func documents() ([]file, error) {
 	}
 	for _, license := range []struct{ name, path string }{
 		{"LICENSE-Go", filepath.Join(strings.TrimSpace(sys), "LICENSE")},
-		{"LICENSE-sacremoses", "text/moses/LICENSE-sacremoses"},
+		{"LICENSE-sacremoses", "text/tokenizer/moses/LICENSE-sacremoses"},
 	} {
 		data, err := os.ReadFile(license.path)
 		if err != nil {

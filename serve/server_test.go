@@ -18,7 +18,7 @@ import (
 	"tfm/serve"
 	"tfm/text"
 	"tfm/text/split"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 	"tfm/translate"
 )
 

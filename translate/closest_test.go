@@ -8,7 +8,7 @@ import (
 
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 // The closest source is that of a search through all, by the definition of the edit distance.

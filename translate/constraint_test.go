@@ -11,8 +11,8 @@ import (
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/bpe"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/bpe"
+	"tfm/text/tokenizer/vocab"
 	"tfm/translate"
 )
 

@@ -20,7 +20,7 @@
 // shares the weights with others. Options.Int8 rounds them to 8 bits.
 //
 // The package imports model, model/decode, text, text/align, text/markup, text/split and
-// text/vocab, and neither training nor the scores of test sets.
+// text/tokenizer/vocab, and neither training nor the scores of test sets.
 //
 // The way of a sentence: Translator.Do → text.Tokenizer encodes the sentence → decode.Engine
 // searches for its translations, together with those of other calls → Translator.translation

@@ -16,7 +16,7 @@ import (
 
 	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 	"tfm/translate"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/moses"
-	"tfm/text/subword"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/moses"
+	"tfm/text/tokenizer/subword"
+	"tfm/text/tokenizer/vocab"
 	"tfm/translate"
 )
 

@@ -15,7 +15,7 @@ import (
 	"tfm/model/decode"
 	"tfm/text"
 	"tfm/text/align"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 // ShortlistOptions are the options of LearnShortlist.

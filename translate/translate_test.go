@@ -20,7 +20,7 @@ import (
 	"tfm/text"
 	"tfm/text/markup"
 	"tfm/text/split"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 	"tfm/translate"
 )
 

@@ -11,7 +11,7 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 // Options are the options of a Translator.

@@ -22,9 +22,9 @@ import (
 	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/sentencepiece"
-	"tfm/text/subword"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/tokenizer/subword"
+	"tfm/text/tokenizer/vocab"
 )
 
 func importCommand(f *cli.Flags) cli.Action {

@@ -21,7 +21,7 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 	"tfm/train"
 	"tfm/train/corpus"
 	"tfm/train/runlog"

@@ -17,7 +17,7 @@ import (
 	"tfm/cmd/tfm/internal/tokenizers"
 	"tfm/cmd/tfm/internal/translator"
 	"tfm/text"
-	"tfm/text/subword"
+	"tfm/text/tokenizer/subword"
 )
 
 func vocabCommand(f *cli.Flags) cli.Action {

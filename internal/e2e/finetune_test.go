@@ -11,7 +11,7 @@ import (
 
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 func loadModel(t *testing.T, path string) model.File {

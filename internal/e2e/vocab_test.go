@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tfm/text/sentencepiece"
+	"tfm/text/tokenizer/sentencepiece"
 
 	"tfm/internal/texttest"
 )

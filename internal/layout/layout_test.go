@@ -31,45 +31,44 @@ var allowedImports = []struct{ name, imports string }{
 	{"text/charset", "lang"},
 	{"text/internal/xmltext", ""},
 	{"text", "text/charset text/internal/xmltext"},
-	{"text/internal/dropout", ""},
 	{"text/internal/exact", ""},
-	{"text/internal/heap", ""},
+	{"text/tokenizer/internal/merges", ""},
 	{"text/internal/parallel", ""},
-	{"text/internal/rewrite", ""},
-	{"text/internal/tally", ""},
-	{"text/internal/varint", ""},
+	{"text/tokenizer/internal/rewrite", ""},
+	{"text/tokenizer/internal/tally", ""},
+	{"text/tokenizer/internal/varint", ""},
 	{"text/align", "text/internal/parallel"},
 	{"text/script", ""},
 	{"text/augment", "text text/script"},
-	{"text/bpe", "text text/internal/dropout text/internal/heap text/internal/tally text/internal/varint"},
+	{"text/tokenizer/bpe", "text text/tokenizer/internal/merges text/tokenizer/internal/tally text/tokenizer/internal/varint"},
 	{"text/clean", "internal/hash text text/align text/charset text/internal/exact text/internal/parallel text/script"},
 	{"text/score", "text/internal/exact text/internal/parallel text/script"},
-	{"text/sentencepiece/internal/charsmap", ""},
-	{"text/sentencepiece", "text text/internal/dropout text/internal/exact text/internal/heap text/internal/rewrite text/sentencepiece/internal/charsmap"},
-	{"text/sentencepiece/train", "text/internal/exact text/internal/parallel text/internal/tally text/sentencepiece text/sentencepiece/internal/charsmap"},
+	{"text/tokenizer/sentencepiece/internal/charsmap", ""},
+	{"text/tokenizer/sentencepiece", "text text/internal/exact text/tokenizer/internal/merges text/tokenizer/internal/rewrite text/tokenizer/sentencepiece/internal/charsmap"},
+	{"text/tokenizer/sentencepiece/train", "text/internal/exact text/internal/parallel text/tokenizer/internal/tally text/tokenizer/sentencepiece text/tokenizer/sentencepiece/internal/charsmap"},
 	{"text/split", "text"},
 	{"text/detect/profile", ""},
 	{"text/detect", "text text/detect/profile text/split"},
 	{"tools/languages", "internal/hash text text/detect/profile"},
 	{"text/markup", "text text/charset text/script"},
 	{"text/document", "text text/charset text/internal/xmltext text/markup text/script text/split"},
-	{"text/moses", "text/internal/rewrite"},
-	{"text/subword", "text text/internal/dropout text/internal/heap text/internal/varint text/moses"},
-	{"text/vocab", "text text/bpe text/sentencepiece text/subword"},
+	{"text/tokenizer/moses", "text/tokenizer/internal/rewrite"},
+	{"text/tokenizer/subword", "text text/tokenizer/internal/merges text/tokenizer/internal/varint text/tokenizer/moses"},
+	{"text/tokenizer/vocab", "text text/tokenizer/bpe text/tokenizer/sentencepiece text/tokenizer/subword"},
 
 	// The model and translation. None of them imports train.
 	{"model/safetensors", ""},
 	{"model/torchfile", "model/safetensors"},
 	{"model", "mat layer attn model/safetensors internal/strict"},
 	{"model/decode", "mat layer attn model model/safetensors internal/strict"},
-	{"model/convert", "mat layer attn text text/bpe text/moses text/sentencepiece text/subword text/vocab model model/decode model/safetensors model/torchfile internal/strict"},
-	{"translate", "mat text text/align text/detect text/markup text/script text/split text/vocab model model/decode"},
+	{"model/convert", "mat layer attn text text/tokenizer/bpe text/tokenizer/moses text/tokenizer/sentencepiece text/tokenizer/subword text/tokenizer/vocab model model/decode model/safetensors model/torchfile internal/strict"},
+	{"translate", "mat text text/align text/detect text/markup text/script text/split text/tokenizer/vocab model model/decode"},
 
 	// Training.
 	{"train/runlog", ""},
 	{"train/tensorboard", ""},
 	{"train", "mat layer text text/score model model/safetensors model/decode train/runlog internal/strict"},
-	{"train/corpus", "model text text/augment text/clean text/script text/split text/vocab train internal/format internal/hash internal/yaml"},
+	{"train/corpus", "model text text/augment text/clean text/script text/split text/tokenizer/vocab train internal/format internal/hash internal/yaml"},
 
 	// Programs around the model.
 	{"serve", "text text/detect text/document text/markup text/split model translate"},
@@ -97,9 +96,9 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/heatmap", "text cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/grammar", ""},
 	{"cmd/tfm/internal/lesson", "mat model model/decode train internal/format cmd/tfm/internal/terminal"},
-	{"cmd/tfm/internal/tokenizers", "text text/bpe text/sentencepiece/train text/subword text/vocab model model/safetensors internal/format " +
+	{"cmd/tfm/internal/tokenizers", "text text/tokenizer/bpe text/tokenizer/sentencepiece/train text/tokenizer/subword text/tokenizer/vocab model model/safetensors internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
-	{"cmd/tfm/internal/settings", "text text/bpe text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
+	{"cmd/tfm/internal/settings", "text text/tokenizer/bpe text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/translator", "text model model/convert model/decode train translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/ordered cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
 	{"cmd/tfm/internal/filter", "text text/detect text/markup text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/ordered cmd/tfm/internal/terminal"},
@@ -108,9 +107,9 @@ var allowedImports = []struct{ name, imports string }{
 		"cmd/tfm/internal/settings cmd/tfm/internal/terminal cmd/tfm/internal/translator"},
 	{"cmd/tfm/internal/shard", "mat text translate model/safetensors cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
-	{"cmd/tfm/internal/training", "mat layer text text/detect text/script text/score text/vocab model model/decode model/safetensors train train/corpus train/runlog translate internal/format " +
+	{"cmd/tfm/internal/training", "mat layer text text/detect text/script text/score text/tokenizer/vocab model model/decode model/safetensors train train/corpus train/runlog translate internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},
-	{"cmd/tfm", "mat layer text text/clean text/detect text/markup text/split text/subword text/score text/sentencepiece text/vocab model model/convert model/safetensors model/decode translate serve train train/corpus train/runlog " +
+	{"cmd/tfm", "mat layer text text/clean text/detect text/markup text/split text/tokenizer/subword text/score text/tokenizer/sentencepiece text/tokenizer/vocab model model/convert model/safetensors model/decode translate serve train train/corpus train/runlog " +
 		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/hub cmd/tfm/internal/heatmap cmd/tfm/internal/grammar " +
 		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/distill cmd/tfm/internal/scoring cmd/tfm/internal/translator cmd/tfm/internal/filter cmd/tfm/internal/documents cmd/tfm/internal/shard cmd/tfm/internal/record cmd/tfm/internal/training " +
 		"internal/format internal/bench"},
@@ -226,7 +225,7 @@ func TestNeverImports(t *testing.T) {
 	for _, c := range [][2]string{
 		// a translator links no training
 		{"translate", "train"}, {"translate", "train/runlog"}, {"model/decode", "train"},
-		{"text/vocab", "mat"}, {"text/vocab", "model"}, // text does not depend on the model
+		{"text/tokenizer/vocab", "mat"}, {"text/tokenizer/vocab", "model"}, // text does not depend on the model
 		{"train/corpus", "translate"}, {"train", "translate"}, // training decodes by model/decode
 		{"report", "model"}, // a report needs only a log
 	} {

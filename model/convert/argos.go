@@ -10,8 +10,8 @@ import (
 
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/sentencepiece"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/tokenizer/vocab"
 )
 
 // argosMetadata is the part of the file metadata.json of a package that is used.

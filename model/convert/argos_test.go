@@ -16,8 +16,8 @@ import (
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/subword"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/subword"
+	"tfm/text/tokenizer/vocab"
 )
 
 // archiveOf returns a zip archive with files of the given names and content.

@@ -6,7 +6,7 @@ import (
 	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 // assembly is what a reader has found of a model, besides its layers.

@@ -12,7 +12,7 @@ import (
 	"tfm/mat"
 	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 // The converter of CTranslate2 expects a shorter end of the settings than Marian 1.12 writes.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"tfm/model"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 // smallCTranslate2 returns the content of a folder of CTranslate2.

@@ -14,7 +14,7 @@ import (
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 // expectedTransliterations is expected.json of pretrained-ct2-aren.

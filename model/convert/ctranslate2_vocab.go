@@ -8,8 +8,8 @@ import (
 
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/moses"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/moses"
+	"tfm/text/tokenizer/vocab"
 )
 
 // readTokens returns the tokens of a file of the vocabulary, without its ending, and the name of

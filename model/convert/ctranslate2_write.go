@@ -17,10 +17,10 @@ import (
 	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/bpe"
-	"tfm/text/sentencepiece"
-	"tfm/text/subword"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/bpe"
+	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/tokenizer/subword"
+	"tfm/text/tokenizer/vocab"
 )
 
 // WriteCTranslate2 writes a model in float32 for CTranslate2 to the folder dir, which it creates:

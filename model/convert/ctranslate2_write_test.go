@@ -16,8 +16,8 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/subword"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/subword"
+	"tfm/text/tokenizer/vocab"
 )
 
 // ct2Case is a model that CTranslate2 has.

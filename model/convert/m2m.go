@@ -13,7 +13,7 @@ import (
 
 	"tfm/lang"
 	"tfm/model"
-	"tfm/text/sentencepiece"
+	"tfm/text/tokenizer/sentencepiece"
 )
 
 // The files of a folder of M2M100ForConditionalGeneration, besides those of MarianMTModel.

@@ -8,7 +8,7 @@ import (
 
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/sentencepiece"
+	"tfm/text/tokenizer/sentencepiece"
 )
 
 // checkFuzzed checks the result of a reader: an error of one line, or a model that translates.

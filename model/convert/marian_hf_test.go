@@ -14,7 +14,7 @@ import (
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/sentencepiece"
+	"tfm/text/tokenizer/sentencepiece"
 )
 
 // hfCase is a text in expected.json of a folder that testdata/gen_marian.py wrote.

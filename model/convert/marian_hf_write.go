@@ -10,9 +10,9 @@ import (
 	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/bpe"
-	"tfm/text/sentencepiece"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/bpe"
+	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/tokenizer/vocab"
 )
 
 // WriteMarianHF writes a model for transformers' MarianMTModel and, with vocabularies of

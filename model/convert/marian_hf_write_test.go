@@ -12,8 +12,8 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/sentencepiece"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/tokenizer/vocab"
 )
 
 // sameWeights reports whether two models have the same parameters, bit for bit.

@@ -17,7 +17,7 @@ import (
 	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/sentencepiece"
+	"tfm/text/tokenizer/sentencepiece"
 )
 
 // studentConfig makes a configuration that of a small student.

@@ -12,7 +12,7 @@ import (
 
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 // marianHypothesis is a line of an n-best list of Marian.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tfm/text/sentencepiece"
+	"tfm/text/tokenizer/sentencepiece"
 )
 
 // marianVocabularies returns the vocabularies of a model in f, and whether they are one.

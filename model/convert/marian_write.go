@@ -12,8 +12,8 @@ import (
 	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/sentencepiece"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/tokenizer/vocab"
 )
 
 // The other files of a model that is written.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"tfm/text"
-	"tfm/text/bpe"
-	"tfm/text/sentencepiece"
-	"tfm/text/subword"
+	"tfm/text/tokenizer/bpe"
+	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/tokenizer/subword"
 )
 
 // idNames are the names of the ids of a tokenizer in the vocabularies of other systems, distinct,

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tfm/text"
-	"tfm/text/sentencepiece"
+	"tfm/text/tokenizer/sentencepiece"
 )
 
 // pieceSides returns the sides of a model with tokenizers of SentencePiece or subword-nmt. Those of

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tfm/text/moses"
+	"tfm/text/tokenizer/moses"
 )
 
 // preprocessFile is the script of a release of OPUS-MT that prepares text.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"tfm/model"
-	"tfm/text/moses"
+	"tfm/text/tokenizer/moses"
 )
 
 // scriptFolder returns a folder with a preprocess.sh of lines.

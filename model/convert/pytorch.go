@@ -10,9 +10,9 @@ import (
 	"tfm/model/decode"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/bpe"
-	"tfm/text/sentencepiece"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/bpe"
+	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/tokenizer/vocab"
 )
 
 // pytorchProgram is the Python program that loads the folder of WritePyTorch.

@@ -13,9 +13,9 @@ import (
 	"tfm/internal/texttest"
 	"tfm/model"
 	"tfm/model/decode"
-	"tfm/text/sentencepiece"
-	"tfm/text/sentencepiece/train"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/tokenizer/sentencepiece/train"
+	"tfm/text/tokenizer/vocab"
 )
 
 // trainSentencePiece returns a unigram model of size pieces trained on lines.

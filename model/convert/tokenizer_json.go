@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"tfm/text"
-	"tfm/text/bpe"
+	"tfm/text/tokenizer/bpe"
 )
 
 // The files of a tokenizer for the Python packages tokenizers and transformers.

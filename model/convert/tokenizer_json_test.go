@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"tfm/text"
-	"tfm/text/bpe"
+	"tfm/text/tokenizer/bpe"
 )
 
 // trainBPE returns a tokenizer of size pieces trained on lines.

@@ -9,9 +9,9 @@ import (
 	"tfm/mat"
 	"tfm/model/decode"
 	"tfm/text"
-	"tfm/text/moses"
-	"tfm/text/sentencepiece"
-	"tfm/text/subword"
+	"tfm/text/tokenizer/moses"
+	"tfm/text/tokenizer/sentencepiece"
+	"tfm/text/tokenizer/subword"
 )
 
 // vocabulary is one side of a source model: its tokens, whose index is the row of their embedding.

@@ -10,7 +10,7 @@ import (
 
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/sentencepiece"
+	"tfm/text/tokenizer/sentencepiece"
 )
 
 // A language code is one piece at the begin of a source, in models of CTranslate2 too, whose own

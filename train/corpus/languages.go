@@ -9,7 +9,7 @@ import (
 	"tfm/lang"
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 // affixes are the tokens of the languages of the pairs of a corpus. The zero value is that of a

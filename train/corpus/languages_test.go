@@ -12,7 +12,7 @@ import (
 
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 	"tfm/train"
 )
 

@@ -11,7 +11,7 @@ import (
 	"tfm/model"
 	"tfm/text"
 	"tfm/text/clean"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 	"tfm/train"
 )
 

@@ -9,7 +9,7 @@ import (
 	"tfm/internal/format"
 	"tfm/text"
 	"tfm/text/augment"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 	"tfm/train"
 )
 

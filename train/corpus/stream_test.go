@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"tfm/text"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 	"tfm/train"
 )
 

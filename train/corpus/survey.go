@@ -10,7 +10,7 @@ import (
 	"tfm/text"
 	"tfm/text/augment"
 	"tfm/text/clean"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 // Survey is a corpus that has been read once, by Inspect: the facts that it found, and the word

@@ -3,7 +3,7 @@ package corpus
 import (
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 )
 
 // usage tells which pieces of tokenizers a corpus uses.

@@ -11,7 +11,7 @@ import (
 	"tfm/internal/texttest"
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/vocab"
 	"tfm/train"
 )
 

@@ -28,7 +28,7 @@ import (
 	"tfm/mat"
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/bpe"
+	"tfm/text/tokenizer/bpe"
 	"tfm/train"
 	"tfm/train/runlog"
 )

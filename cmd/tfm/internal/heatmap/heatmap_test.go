@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tfm/cmd/tfm/internal/terminal"
-	"tfm/text/bpe"
+	"tfm/text/tokenizer/bpe"
 )
 
 func TestDraw(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/model"
-	"tfm/text/bpe"
+	"tfm/text/tokenizer/bpe"
 )
 
 // Check reports flags that exclude each other, are missing, or are invalid by themselves. It needs

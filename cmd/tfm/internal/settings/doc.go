@@ -1,8 +1,8 @@
 // Package settings holds the settings of a training and of its model: as flags, as lines of files
 // and recipes, and resolved from all of these. It reads only settings files and prints nothing. It
 // imports the packages whose options it sets (model, model/decode, train, text/score), the recipes,
-// cli, train/corpus for the facts from which settings are chosen, and text/bpe for the least size
-// of a vocabulary.
+// cli, train/corpus for the facts from which settings are chosen, and text/tokenizer/bpe for the
+// least size of a vocabulary.
 //
 //	run.go       Run: all settings of a training, declared as flags in groups
 //	model.go     the flags of a model's configuration

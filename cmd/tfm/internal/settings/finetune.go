@@ -8,7 +8,7 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/internal/format"
 	"tfm/model"
-	"tfm/text/bpe"
+	"tfm/text/tokenizer/bpe"
 	"tfm/train"
 	"tfm/train/corpus"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"tfm/model"
-	"tfm/text/subword"
-	"tfm/text/vocab"
+	"tfm/text/tokenizer/subword"
+	"tfm/text/tokenizer/vocab"
 )
 
 // Of decodes the tokenizers of a model or checkpoint with the configuration c. Errors begin with

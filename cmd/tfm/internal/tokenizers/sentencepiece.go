@@ -9,7 +9,7 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
-	"tfm/text/sentencepiece/train"
+	"tfm/text/tokenizer/sentencepiece/train"
 )
 
 // SentencePiece has the settings of a .model file to train. Their flags have the names of

@@ -12,7 +12,7 @@ import (
 	"tfm/internal/format"
 	"tfm/model/safetensors"
 	"tfm/text"
-	"tfm/text/bpe"
+	"tfm/text/tokenizer/bpe"
 )
 
 // Train trains a byte-level BPE of size pieces on files and writes it to out.

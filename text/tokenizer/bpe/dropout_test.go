@@ -1,0 +1,220 @@
+package bpe
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"tfm/internal/texttest"
+	"tfm/text"
+	"tfm/text/tokenizer/internal/merges"
+)
+
+// slowDropout is algorithm 1 of the paper: each step draws for every candidate, then applies the
+// first of those that are kept.
+func slowDropout(b *Tokenizer, word string, p float64, r *rand.Rand) []int32 {
+	var ids []int32
+	for _, c := range []byte(word) {
+		ids = append(ids, firstByte+int32(c))
+	}
+	for {
+		best, at := int32(math.MaxInt32), 0
+		for i := range len(ids) - 1 {
+			if id, ok := b.merged[pair{ids[i], ids[i+1]}]; ok && r.Float64() >= p {
+				if id < best {
+					best, at = id, i
+				}
+			}
+		}
+		if best == math.MaxInt32 {
+			return ids
+		}
+		ids[at] = best
+		ids = slices.Delete(ids, at+1, at+2)
+	}
+}
+
+// Encodings have the frequencies of the paper's algorithm.
+func TestDropoutEqualsOracle(t *testing.T) {
+	b := train(t, firstMerge+8, "aaab aaab abab abab abaab abaab", "aab aab aaab")
+	const n = 20000
+	for _, word := range []string{"abaab", "aaab", "ababab"} {
+		for _, p := range []float64{0.1, 0.5, 0.9} {
+			fast, slow := map[string]int{}, map[string]int{}
+			pcg, r := rand.NewPCG(1, 2), rand.New(rand.NewPCG(3, 4))
+			for range n {
+				fast[fmt.Sprint(b.EncodeSample(nil, word, p, pcg))]++
+				slow[fmt.Sprint(slowDropout(b, " "+word, p, r))]++
+			}
+			for outcome := range slow {
+				fast[outcome] += 0
+			}
+			for outcome := range fast {
+				// Two counts of expectation e differ by more than five times √(2e)
+				// less than once in a million times.
+				got, want := float64(fast[outcome]), float64(slow[outcome])
+				if math.Abs(got-want) > 5*math.Sqrt(got+want+2) {
+					t.Errorf("%s, p = %v: %s drawn %v times, want about %v", word, p, outcome, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A single merge is kept with probability 1-p; in "aaa" the second candidate is drawn if the first
+// is dropped.
+func TestDropoutSingleMerge(t *testing.T) {
+	b, err := newTokenizer([]pair{{firstByte + 'a', firstByte + 'a'}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n, p = 100000, 0.3
+	a, aa, space := int32(firstByte+'a'), int32(firstMerge), int32(firstByte+' ')
+	r := rand.NewPCG(1, 1)
+	count := func(s string, ids ...int32) (times float64) {
+		for range n {
+			if slices.Equal(b.EncodeSample(nil, s, p, r), ids) {
+				times++
+			}
+		}
+		return times / n
+	}
+	for _, c := range []struct {
+		text string
+		ids  []int32
+		want float64
+	}{
+		{"aa", []int32{space, aa}, 1 - p},
+		{"aa", []int32{space, a, a}, p},
+		{"aaa", []int32{space, aa, a}, 1 - p},
+		{"aaa", []int32{space, a, aa}, p * (1 - p)},
+		{"aaa", []int32{space, a, a, a}, p * p},
+	} {
+		// five standard deviations of a frequency in n draws
+		if got := count(c.text, c.ids...); math.Abs(got-c.want) > 5*math.Sqrt(c.want*(1-c.want)/n) {
+			t.Errorf("%s: frequency of %v is %v, want %v", c.text, c.ids, got, c.want)
+		}
+	}
+}
+
+func TestDropoutLimits(t *testing.T) {
+	lines := texttest.Lines(300)
+	b := train(t, 1000, lines...)
+	r := rand.NewPCG(5, 6)
+	state := *r
+	for _, l := range lines {
+		if got, want := b.EncodeSample([]int32{text.EOS}, l, 0, r), b.Encode([]int32{text.EOS}, l); !slices.Equal(got, want) {
+			t.Fatalf("p = 0: ids of %q are %v, want %v", l, got, want)
+		}
+	}
+	if *r != state {
+		t.Error("p = 0 changes the state of random")
+	}
+	for _, l := range lines {
+		got := b.EncodeSample(nil, l, 1, r)
+		if len(got) != len(l)+1 || slices.Max(got) >= firstMerge {
+			t.Fatalf("p = 1: ids of %q are %v, want its bytes", l, got)
+		}
+	}
+	if got := b.EncodeSample(nil, "", 0.5, r); len(got) != 0 {
+		t.Errorf("ids of an empty text are %v, want none", got)
+	}
+	for _, p := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("p = %v: no panic", p)
+				}
+			}()
+			b.EncodeSample(nil, "a", p, r)
+		}()
+	}
+}
+
+// The ids do not depend on the contents of the cache, and are the recorded ones on every machine.
+func TestDropoutIsDeterministic(t *testing.T) {
+	lines := texttest.Lines(500)
+	b := train(t, 1000, lines...)
+	encode := func() (all []int32) {
+		r := rand.NewPCG(7, 8)
+		for _, l := range lines {
+			all = b.EncodeSample(all, l, 0.1, r)
+		}
+		return all
+	}
+	want := encode()
+	sum := uint64(0)
+	for _, id := range want {
+		sum = sum*1000003 + uint64(id)
+	}
+	if wantLen, wantSum := 12475, uint64(0x8829fdb5162a2fa1); len(want) != wantLen || sum != wantSum {
+		t.Errorf("%d ids with checksum %#x, want %d with %#x", len(want), sum, wantLen, wantSum)
+	}
+	b.cache = merges.NewCache[struct{}]()
+	if !slices.Equal(encode(), want) {
+		t.Error("ids differ with an empty cache")
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			if !slices.Equal(encode(), want) {
+				t.Error("ids differ in concurrent calls")
+			}
+		}()
+	}
+	wait.Wait()
+	if plain := b.Encode(nil, lines[0]); slices.Equal(plain, b.EncodeSample(nil, lines[0], 0.5, rand.NewPCG(1, 1))) {
+		t.Error("p = 0.5: no merge is dropped")
+	}
+}
+
+func FuzzDropout(f *testing.F) {
+	b := train(f, 1000, texttest.Lines(300)...)
+	f.Add("", uint64(0), 0.5)
+	f.Add("Ein Hund.\r\n", uint64(1), 0.1)
+	f.Add("  a \x00\xff中文 да\u200d\ufe0f", uint64(2), 0.9)
+	f.Fuzz(func(t *testing.T, s string, seed uint64, p float64) {
+		if !(p >= 0 && p <= 1) {
+			t.Skip("not a probability")
+		}
+		ids := b.EncodeSample(nil, s, p, rand.NewPCG(seed, 0))
+		for _, id := range ids {
+			if id < firstByte || int(id) >= b.Size() {
+				t.Fatalf("ids of %q include %d, want bytes and merges alone", s, id)
+			}
+		}
+		if got := b.Decode(ids); got != s {
+			t.Fatalf("%q decodes to %q", s, got)
+		}
+		if want := len(b.Encode(nil, s)); p == 0 && len(ids) != want {
+			t.Fatalf("%d ids of %q, want %d", len(ids), s, want)
+		}
+		b.cache = merges.NewCache[struct{}]()
+		if again := b.EncodeSample(nil, s, p, rand.NewPCG(seed, 0)); !slices.Equal(again, ids) {
+			t.Fatalf("ids of %q are %v, then %v from the same seed", s, ids, again)
+		}
+	})
+}
+
+func BenchmarkEncodeSample(b *testing.B) {
+	lines := texttest.Lines(20000)
+	bpe := train(b, 8000, lines...)
+	for _, p := range []float64{0.05, 0.1, 0.5} {
+		b.Run(fmt.Sprintf("p=%v", p), func(b *testing.B) {
+			b.ReportAllocs()
+			var ids []int32
+			r := rand.NewPCG(1, 1)
+			for range b.N {
+				for _, l := range lines {
+					ids = bpe.EncodeSample(ids[:0], l, p, r)
+				}
+			}
+			b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "lines/s")
+		})
+	}
+}

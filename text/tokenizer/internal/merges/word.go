@@ -1,0 +1,140 @@
+package merges
+
+import "math"
+
+// None is the index of no symbol, and the id of text that no merge has.
+const None = -1
+
+// noRank is the rank of no merge.
+const noRank = math.MaxInt32
+
+// Merge is what two adjacent symbols make.
+type Merge struct {
+	Rank int32 // merges of smaller ranks are applied first
+	ID   int32 // of the new symbol
+}
+
+// Symbol is an element of a Word, in a list linked by index.
+type Symbol struct {
+	ID     int32 // None: takes part in no merge
+	Length int32 // bytes
+	Fixed  bool  // takes part in no merge
+	Next   int32 // or None
+
+	prev  int32 // or None
+	merge Merge // with the next symbol
+}
+
+// Word is the symbols of a word while merges are applied to it. The first symbol remains at index
+// 0. A Word is reusable, and not safe for concurrent use.
+type Word struct {
+	Symbols []Symbol
+
+	find    func(left, right *Symbol) (Merge, bool)
+	queue   Queue[struct{}] // keys: rank<<32 | index of the left symbol; some are stale
+	dropped []int64         // keys, in this step
+	applied []int32         // symbols that were merged in this step
+}
+
+// NewWord returns a Word without symbols. find returns the merge of two symbols, and false if there
+// is none.
+func NewWord(find func(left, right *Symbol) (Merge, bool)) *Word {
+	return &Word{find: find, queue: Queue[struct{}]{Before: func(a, b struct{}) bool { return false }}}
+}
+
+// Reset removes all symbols.
+func (w *Word) Reset() { w.Symbols = w.Symbols[:0] }
+
+// Append appends a symbol.
+func (w *Word) Append(id int32, length int) *Symbol {
+	n := int32(len(w.Symbols))
+	w.Symbols = append(w.Symbols, Symbol{ID: id, Length: int32(length), prev: n - 1, Next: n + 1})
+	return &w.Symbols[n]
+}
+
+// Mode is what a step of Apply is. It makes a difference if merges are dropped, or if a merge can
+// have a smaller rank than those that make its symbols.
+type Mode struct {
+	All   bool // a step applies the first merge at all its places, instead of the first one
+	Retry bool // a step may apply what the steps before it dropped
+}
+
+// Apply applies merges until none is left, each step those of the smallest rank, from left to
+// right. drop, which may be nil, drops some of the merges of a step. A step that drops all is the
+// last. Without drop a word of n symbols takes O(n log n) time: it has at most n-1 merges, and each
+// adds at most two to the queue.
+func (w *Word) Apply(mode Mode, drop *Dropout) {
+	w.Symbols[len(w.Symbols)-1].Next = None
+	w.queue.Reset()
+	for i := range w.Symbols {
+		w.propose(int32(i))
+	}
+	for w.queue.Len() > 0 {
+		rank := int64(None)
+		w.applied, w.dropped = w.applied[:0], w.dropped[:0]
+		for w.queue.Len() > 0 && (rank == None || mode.All && w.queue.FirstKey()>>32 == rank) {
+			key, _ := w.queue.Pop()
+			i := int32(key)
+			if int64(w.Symbols[i].merge.Rank) != key>>32 {
+				continue // stale
+			}
+			if drop != nil && drop.Next() {
+				if mode.Retry {
+					w.dropped = append(w.dropped, key)
+				} else {
+					w.Symbols[i].merge.Rank = noRank
+				}
+				continue
+			}
+			rank = key >> 32
+			w.join(i)
+			w.applied = append(w.applied, i)
+		}
+		last := int32(None)
+		for _, i := range w.applied {
+			if prev := w.Symbols[i].prev; prev != last { // else it was proposed
+				w.propose(prev)
+			}
+			w.propose(i)
+			last = i
+		}
+		if rank != None {
+			for _, key := range w.dropped {
+				w.queue.Push(key, struct{}{})
+			}
+		}
+	}
+}
+
+// propose adds the merge of a symbol with the next one to the queue.
+func (w *Word) propose(i int32) {
+	if i == None {
+		return
+	}
+	left := &w.Symbols[i]
+	left.merge.Rank = noRank
+	if left.Next == None || left.ID == None || left.Fixed {
+		return
+	}
+	right := &w.Symbols[left.Next]
+	if right.ID == None || right.Fixed {
+		return
+	}
+	if m, ok := w.find(left, right); ok {
+		left.merge = m
+		w.queue.Push(int64(m.Rank)<<32|int64(i), struct{}{})
+	}
+}
+
+// join replaces a symbol and the next one by what they make.
+func (w *Word) join(i int32) {
+	left := &w.Symbols[i]
+	right := &w.Symbols[left.Next]
+	left.ID = left.merge.ID
+	left.Length += right.Length
+	left.Next = right.Next
+	if left.Next != None {
+		w.Symbols[left.Next].prev = i
+	}
+	left.merge.Rank, right.merge.Rank = noRank, noRank
+}

@@ -1,0 +1,105 @@
+package subword
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"tfm/text/tokenizer/internal/merges"
+)
+
+// encoder is the reusable scratch memory of splitting words. It is not safe for concurrent use.
+type encoder struct {
+	codes      *Codes
+	vocabulary *Vocabulary // nil without
+	word       *merges.Word
+	list       []int // ends of the segments
+	key        []byte
+}
+
+func newEncoder(c *Codes, v *Vocabulary) *encoder {
+	find := func(left, right *merges.Symbol) (merges.Merge, bool) {
+		m, ok := c.merges[pair{left.ID, right.ID}]
+		return m, ok
+	}
+	return &encoder{codes: c, vocabulary: v, word: merges.NewWord(find)}
+}
+
+// segments returns the ends of the segments of a word, which must not be empty. They are valid
+// until the next call. drop may be nil.
+func (e *encoder) segments(word string, drop *merges.Dropout) []int {
+	e.list = e.list[:0]
+	if _, size := utf8.DecodeRuneInString(word); size == len(word) {
+		return append(e.list, size)
+	}
+	e.split(word)
+	e.word.Apply(merges.Mode{All: true, Retry: true}, drop)
+	begin := 0
+	for i := int32(0); i != merges.None; i = e.word.Symbols[i].Next {
+		end := begin + int(e.word.Symbols[i].Length)
+		if end == begin {
+			continue // the end of the word alone
+		}
+		if e.vocabulary == nil {
+			e.list = append(e.list, end)
+		} else {
+			e.appendKnown(word[begin:end], begin, end == len(word))
+		}
+		begin = end
+	}
+	return e.list
+}
+
+// split makes the characters of a word its symbols.
+func (e *encoder) split(word string) {
+	e.word.Reset()
+	for i := 0; i < len(word); {
+		_, size := utf8.DecodeRuneInString(word[i:])
+		isLast := i+size == len(word) && e.codes.version == Version02
+		e.add(word[i:i+size], isLast)
+		i += size
+	}
+	if e.codes.version == Version01 {
+		e.add("", true)
+	}
+}
+
+// add adds a symbol of text, and of the end of the word if isLast.
+func (e *encoder) add(text string, isLast bool) {
+	e.key = append(e.key[:0], text...)
+	if isLast {
+		e.key = append(e.key, endOfWord...)
+	}
+	id, ok := e.codes.symbols[string(e.key)]
+	if !ok {
+		id = merges.None
+	}
+	e.word.Append(id, len(text))
+}
+
+// appendKnown appends the segment s of a word, which begins at an offset, or if the vocabulary
+// lacks it, the segments into which reversing merges splits it. isLast reports whether it ends the
+// word.
+func (e *encoder) appendKnown(s string, offset int, isLast bool) {
+	if e.vocabulary.find(s, isLast) >= 0 {
+		e.list = append(e.list, offset+len(s))
+		return
+	}
+	e.key = append(e.key[:0], s...)
+	if isLast {
+		e.key = append(e.key, endOfWord...)
+	}
+	parts, ok := e.codes.parts[string(e.key)]
+	left, right := parts[0], parts[1]
+	if ok && isLast {
+		right, ok = strings.CutSuffix(right, endOfWord)
+	}
+	switch {
+	case !ok:
+		e.list = append(e.list, offset+len(s))
+	case right == "": // the end of the word was merged
+		e.appendKnown(s, offset, false)
+	default:
+		e.appendKnown(s[:len(left)], offset, false)
+		e.appendKnown(s[len(left):], offset+len(left), isLast)
+	}
+}
