@@ -62,7 +62,9 @@ func (e *entropies) reset() {
 		}
 	}
 	add(model.EncoderSelf, c.EncoderLayers)
-	add(model.DecoderSelf, c.DecoderLayers)
+	if c.Autoreg == model.SelfAttention {
+		add(model.DecoderSelf, c.DecoderLayers)
+	}
 	add(model.DecoderCross, c.DecoderLayers)
 }
 

@@ -38,6 +38,21 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
+// A decoder with SSRUs has no self-attention, so its entropies list no heads of it.
+func TestEntropiesOfSSRUs(t *testing.T) {
+	c := smallConfig()
+	c.Autoreg = model.SSRU
+	o := smallOptions(3)
+	o.ValidEvery, o.Entropies = 3, true
+	mustRun(t, context.Background(), newModel(t, c), pool(t, 1), copyData(), o, func(e Event) {
+		for _, h := range e.Entropies {
+			if len(h.Counts) == 0 || h.Attention == model.DecoderSelf {
+				t.Errorf("%s, layer %d, head %d: counts %v", h.Attention, h.Layer, h.Head, h.Counts)
+			}
+		}
+	})
+}
+
 // The entropies of a validation count every query of every head once and do not exceed the maximum,
 // log of the number of keys. Computing them changes neither validations nor weights.
 func TestEntropiesOfARun(t *testing.T) {

@@ -27,12 +27,25 @@ type outputBounds struct {
 
 // outputBounds returns the bounds. Its first call computes them on the threads of p.
 func (w *Weights) outputBounds(p *mat.Pool) *outputBounds {
-	w.boundsMu.Lock()
-	defer w.boundsMu.Unlock()
-	if w.bounds == nil {
-		w.bounds = newOutputBounds(p, &w.output)
+	w.bounds.mu.Lock()
+	defer w.bounds.mu.Unlock()
+	if w.bounds.outputBounds == nil {
+		w.bounds.outputBounds = newOutputBounds(p, &w.output)
 	}
-	return w.bounds
+	return w.bounds.outputBounds
+}
+
+// lazyBounds are the bounds of Weights that share an output projection, nil before their first use.
+type lazyBounds struct {
+	mu sync.Mutex
+	*outputBounds
+}
+
+// reset makes the next use compute the bounds anew.
+func (b *lazyBounds) reset() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.outputBounds = nil
 }
 
 func newOutputBounds(p *mat.Pool, output *linear) *outputBounds {

@@ -164,6 +164,21 @@ func TestGreedyWithBounds(t *testing.T) {
 }
 
 // BenchmarkOutputBounds is the time that the first step of greedy search takes longer.
+// Weights that share the output projection share its bounds, which others compute anew.
+func TestSharedBounds(t *testing.T) {
+	m := newModel(t, toy())
+	w := NewWeights(m, nil)
+	of := w.outputBounds(nil)
+	tuned := w.Sharing(model.NewTuner(m, nil).Model)
+	tuned.Refresh(nil)
+	if tuned.outputBounds(nil) != of {
+		t.Error("a copy with another last layer has bounds of its own")
+	}
+	if w.Refresh(nil); w.outputBounds(nil) == of || tuned.outputBounds(nil) != w.outputBounds(nil) {
+		t.Error("the bounds of refreshed weights are the old ones")
+	}
+}
+
 func BenchmarkOutputBounds(b *testing.B) {
 	for _, size := range []struct{ d, vocabulary int }{{128, 8000}, {512, 32000}} {
 		b.Run(fmt.Sprintf("d=%d/V=%d", size.d, size.vocabulary), func(b *testing.B) {

@@ -13,6 +13,7 @@ import (
 // Weights. An Engine translates for many goroutines.
 type Decoder struct {
 	w         *Weights
+	pool      *mat.Pool
 	state     *State
 	scheduler *scheduler
 	handles   []int32 // workspace of Next
@@ -21,8 +22,15 @@ type Decoder struct {
 
 // New returns a Decoder with the weights w whose loops run on p.
 func New(w *Weights, p *mat.Pool) *Decoder {
-	s := NewState(w, p)
-	return &Decoder{w: w, state: s, scheduler: newScheduler(w, s, p), pairs: pairPass{stack: &stack{w: w, pool: p}}}
+	d := &Decoder{w: w, pool: p, pairs: pairPass{stack: &stack{w: w, pool: p}}}
+	d.reset()
+	return d
+}
+
+// reset makes d a Decoder without requests.
+func (d *Decoder) reset() {
+	d.state = NewState(d.w, d.pool)
+	d.scheduler = newScheduler(d.w, d.state, d.pool)
 }
 
 // Translate returns the best translation of each source, in the order of srcs: the first of its
@@ -45,6 +53,11 @@ func (d *Decoder) each(ctx context.Context, srcs [][]int32, o Options, done func
 	if err := checkCall(d.w, srcs, &o); err != nil {
 		return err
 	}
+	defer func() {
+		if !d.scheduler.idle() { // a step has panicked, whose request must not be in the next call
+			d.reset()
+		}
+	}()
 	d.scheduler.add(newRequest(ctx, srcs, o, done, func(e error) { err = e }))
 	for !d.scheduler.idle() {
 		d.scheduler.step()

@@ -273,6 +273,28 @@ func TestEngineErrors(t *testing.T) {
 	}
 }
 
+// A call after one that panicked translates its own sources only.
+func TestDecoderAfterAPanic(t *testing.T) {
+	w := NewWeights(perturbed(t, toy(), 7), nil)
+	d, good := New(w, nil), w.output
+	srcs := randomSources(5, 1, 3)
+	calls := 0
+	w.output.bias = &layer.Param{W: make([]float32, 1)}
+	func() {
+		defer func() {
+			if s, ok := recover().(string); !ok || !strings.Contains(s, "bias of 1 elements") {
+				t.Errorf("panic %q, want that of a product", s)
+			}
+		}()
+		d.each(context.Background(), srcs, DefaultOptions(), func(int, []Hypothesis) { calls++ })
+	}()
+	w.output = good
+	got, want := translate(t, d, srcs[:2], DefaultOptions()), translate(t, New(w, nil), srcs[:2], DefaultOptions())
+	if calls > 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v; %d results of the call that panicked", got, want, calls)
+	}
+}
+
 // A panic in the Engine's goroutine is repeated by all calls in progress, and later calls succeed.
 func TestPanicInEngineIsThatOfItsCalls(t *testing.T) {
 	w := NewWeights(perturbed(t, toy(), 7), nil)

@@ -3,7 +3,6 @@ package decode
 import (
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"tfm/attn"
 	"tfm/layer"
@@ -24,8 +23,7 @@ type Weights struct {
 	form           Form
 	unnormedKeys   bool // see SetUnnormedKeys
 
-	boundsMu sync.Mutex
-	bounds   *outputBounds // of output; nil before their first use
+	bounds *lazyBounds // of output; those of Sharing are shared like it
 
 	release func() error // frees the memory of matrices; nil if it is in Go's heap
 }
@@ -112,15 +110,19 @@ func newWeights(t *model.Transformer, f Form, p *mat.Pool) *Weights {
 func (w *Weights) Sharing(t *model.Transformer) *Weights {
 	s := declare(t, w.form)
 	s.unnormedKeys = w.unnormedKeys
+	isShared := func(a, b *layer.Param) bool { return &a.W[0] == &b.W[0] }
 	own := s.matrices[:0:0]
 	for i, m := range s.matrices {
-		if of := w.matrices[i]; &m.param.W[0] == &of.param.W[0] {
+		if of := w.matrices[i]; isShared(m.param, of.param) {
 			m.packed, m.int8 = of.packed, of.int8
 		} else {
 			own = append(own, m)
 		}
 	}
 	s.matrices = own
+	if isShared(s.output.param, w.output.param) && (s.output.bias == nil || isShared(s.output.bias, w.output.bias)) {
+		s.bounds = w.bounds
+	}
 	return s
 }
 
@@ -129,7 +131,7 @@ func (w *Weights) Sharing(t *model.Transformer) *Weights {
 // Sharing returned w.
 func (w *Weights) Refresh(p *mat.Pool) {
 	if slices.Contains(w.matrices, w.output.weightMatrix) {
-		w.bounds = nil
+		w.bounds.reset()
 	}
 	for _, m := range w.matrices {
 		if m.param.W == nil {
@@ -204,7 +206,7 @@ func (w *Weights) Config() model.Config { return w.model.Config }
 
 // declare returns the Weights of t, which need not have memory, without matrices.
 func declare(t *model.Transformer, f Form) *Weights {
-	w := &Weights{model: t, form: f}
+	w := &Weights{model: t, form: f, bounds: new(lazyBounds)}
 	w.source = embedding{w.table(t.SrcEmbed.E), &t.SrcEmbed}
 	w.target = embedding{w.table(t.TgtEmbed.E), &t.TgtEmbed}
 	for i := range t.Encoder {
