@@ -28,7 +28,7 @@ type touchedPage struct {
 }
 
 // groupRows sets s.groups and s.touched.
-func (s *newestTokens) groupRows() {
+func (s *step) groupRows() {
 	rows := s.rows
 	s.groups, s.touched = s.groups[:0], s.touched[:0]
 	for i := 0; i < len(rows); {
@@ -47,8 +47,8 @@ func (s *newestTokens) groupRows() {
 }
 
 // touch adds the pages with nodes of a group's rows to s.touched.
-func (s *newestTokens) touch(g *rowGroup) {
-	for p := range s.encoded[g.source].pages {
+func (s *step) touch(g *rowGroup) {
+	for p := range s.sources.encoded[g.source].pages {
 		s.touched = append(s.touched, touchedPage{page: int32(p), row0: math.MaxInt32})
 	}
 	touched := s.touched[g.touched0:]
@@ -71,10 +71,10 @@ var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 // groups together. All heads of a group are fastest, because their keys and their values are
 // contiguous in a page, unless there are too few groups for the threads or too many scores for the
 // cache. Otherwise it is enough to amortise the overhead of the loop.
-func (s *newestTokens) headGrain(keys int) int {
+func (s *step) headGrain(keys int) int {
 	const minWork, maxScores = 1 << 14, 1 << 15 // multiply-adds; scores of a group
-	l, groups := &s.pages.pageLayout, len(s.groups)
-	if groups >= 2*s.pool.Threads() && keys*l.heads <= maxScores*groups {
+	l, groups := &s.sources.pages.pageLayout, len(s.groups)
+	if groups >= 2*s.scratch.pool.Threads() && keys*l.heads <= maxScores*groups {
 		return l.heads
 	}
 	work := 1 + keys*(l.dk+l.dv)/groups // of a head
@@ -83,59 +83,40 @@ func (s *newestTokens) headGrain(keys int) int {
 
 func scaleOf(dk int) float32 { return float32(1 / math.Sqrt(float64(dk))) }
 
-// keyValues is the layerState of self-attention: the keys and values of tokens.
-type keyValues struct {
-	*newestTokens
-	*decoderLayer
-	layer int
-}
-
-func (s *keyValues) advance(x mat.Matrix) (y mat.Matrix, out *linear) {
-	s.qkv.mul(s.pool, s.act.qkv, x, mat.Identity)
-	if s.w.unnormedKeys {
-		s.unnormKeys(s.decoderLayer)
-	}
-	s.attendSelf(s.layer)
-	if s.w.unnormedKeys {
-		s.attendFirst()
-	}
-	return s.act.ctx, &s.out
-}
-
-// attendSelf sets s.act.ctx to the self-attention of a layer, from each row to all tokens of its
-// hypothesis, for s.act.qkv. It stores the keys and values.
-func (s *newestTokens) attendSelf(layer int) {
-	mat.Each(s.pool, len(s.rows), maxGroupRows, storeNodes{s, layer})
+// attendSelf sets s.scratch.act.ctx to the self-attention of a layer, from each row to all tokens of its
+// hypothesis, for s.scratch.act.qkv. It stores the keys and values.
+func (s *step) attendSelf(layer int) {
+	mat.Each(s.scratch.pool, len(s.rows), maxGroupRows, storeNodes{s, layer})
 	keys := 0
 	for _, list := range s.lanes {
 		keys += len(list)
 	}
-	mat.Each(s.pool, len(s.groups)*s.pages.heads, s.headGrain(keys), heads{s, layer, (*heads).attendSelf})
+	mat.Each(s.scratch.pool, len(s.groups)*s.sources.pages.heads, s.headGrain(keys), heads{s, layer, (*heads).attendSelf})
 }
 
-// attendCross sets s.act.ctx to the cross-attention of a layer, from each row to its source, for
-// s.act.q.
-func (s *newestTokens) attendCross(layer int) {
+// attendCross sets s.scratch.act.ctx to the cross-attention of a layer, from each row to its source, for
+// s.scratch.act.q.
+func (s *step) attendCross(layer int) {
 	keys := 0
 	for _, g := range s.groups {
-		keys += (g.row1 - g.row0) * s.encoded[g.source].tokens
+		keys += (g.row1 - g.row0) * s.sources.encoded[g.source].tokens
 	}
-	mat.Each(s.pool, len(s.groups)*s.pages.heads, s.headGrain(keys), heads{s, layer, (*heads).attendCross})
+	mat.Each(s.scratch.pool, len(s.groups)*s.sources.pages.heads, s.headGrain(keys), heads{s, layer, (*heads).attendCross})
 }
 
 // storeNodes is the parallel loop over the rows of a step that stores their keys and values.
 type storeNodes struct {
-	*newestTokens
+	*step
 	layer int
 }
 
 func (s *storeNodes) Range(lo, hi int) {
-	l := &s.pages.pageLayout
+	l := &s.sources.pages.pageLayout
 	for i := lo; i < hi; i++ {
 		list := s.lanes[i]
 		node := list[len(list)-1]
-		p := s.encoded[s.rows[i].source].pages[node/pageTokens]
-		l.store(p, s.layer, int(node%pageTokens), s.act.qkv.Row(i)[l.heads*l.dk:])
+		p := s.sources.encoded[s.rows[i].source].pages[node/pageTokens]
+		l.store(p, s.layer, int(node%pageTokens), s.scratch.act.qkv.Row(i)[l.heads*l.dk:])
 	}
 }
 
@@ -153,30 +134,30 @@ func (l *pageLayout) store(p page, layer, t int, kv []float32) {
 
 // storeSources is the parallel loop over added sources that stores their keys and values.
 type storeSources struct {
-	*newestTokens
+	*step
 	layer   int
 	handles []int32
 }
 
 func (s *storeSources) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		src, first := s.encoded[s.handles[i]], int(s.starts[i])
+		src, first := s.sources.encoded[s.handles[i]], int(s.scratch.starts[i])
 		for t := range src.tokens {
-			s.pages.store(src.cross[t/pageTokens], s.layer, t%pageTokens, s.act.kv.Row(first+t))
+			s.sources.pages.store(src.cross[t/pageTokens], s.layer, t%pageTokens, s.scratch.act.kv.Row(first+t))
 		}
 	}
 }
 
 // heads is the parallel loop of attention over the heads of all groups.
 type heads struct {
-	*newestTokens
+	*step
 	layer int
 	// attend computes heads [h0, h1) of a group.
 	attend func(*heads, *workspace, *rowGroup, int, int)
 }
 
 func (s *heads) Range(lo, hi int) {
-	ws, n := workspaces.Get().(*workspace), s.pages.heads
+	ws, n := workspaces.Get().(*workspace), s.sources.pages.heads
 	defer workspaces.Put(ws)
 	for lo < hi {
 		end := min(hi, lo-lo%n+n) // of the group
@@ -188,7 +169,7 @@ func (s *heads) Range(lo, hi int) {
 // score sets the scores of rows [r0, r1) of a group and heads [h0, h1) to the 16 keys of a page.
 // Row (r-g.row0)·(h1-h0) + h-h0 of scores is that of row r and head h.
 func (s *heads) score(scores, q mat.Matrix, g *rowGroup, r0, r1, h0, h1 int, p page) {
-	l, n := &s.pages.pageLayout, h1-h0
+	l, n := &s.sources.pages.pageLayout, h1-h0
 	first := (r0 - g.row0) * n
 	if r1-r0 == 1 {
 		ofHeads := mat.Of(q.Row(r0)[h0*l.dk:], n, l.dk)
@@ -205,11 +186,11 @@ func (s *heads) score(scores, q mat.Matrix, g *rowGroup, r0, r1, h0, h1 int, p p
 // contexts select the nodes of a hypothesis in order of position, as in the forward pass over the
 // whole sentence.
 func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
-	l, src, n := &s.pages.pageLayout, s.encoded[g.source], h1-h0
+	l, src, n := &s.sources.pages.pageLayout, s.sources.encoded[g.source], h1-h0
 	scores := matrix(&ws.scores, (g.row1-g.row0)*n, len(src.pages)*pageTokens)
 	for _, t := range s.touched[g.touched0:g.touched1] {
 		c := int(t.page) * pageTokens
-		s.score(scores.ColRange(c, c+pageTokens), s.act.qkv, g, int(t.row0), int(t.row1), h0, h1, src.pages[t.page])
+		s.score(scores.ColRange(c, c+pageTokens), s.scratch.act.qkv, g, int(t.row0), int(t.row1), h0, h1, src.pages[t.page])
 	}
 	for r := g.row0; r < g.row1; r++ {
 		list := s.lanes[r]
@@ -221,7 +202,7 @@ func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
 			}
 		}
 		mat.SoftmaxRows(weights, weights, len(list), scaleOf(l.dk))
-		ctx := mat.Of(s.act.ctx.Row(r)[h0*l.dv:], n, l.dv)
+		ctx := mat.Of(s.scratch.act.ctx.Row(r)[h0*l.dv:], n, l.dv)
 		clear(ctx.Data)
 		for i := 0; i < len(list); {
 			p, end := list[i]/pageTokens, i+1
@@ -236,15 +217,15 @@ func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
 
 // attendCross computes cross-attention.
 func (s *heads) attendCross(ws *workspace, g *rowGroup, h0, h1 int) {
-	l, src, n := &s.pages.pageLayout, s.encoded[g.source], h1-h0
+	l, src, n := &s.sources.pages.pageLayout, s.sources.encoded[g.source], h1-h0
 	scores := matrix(&ws.scores, (g.row1-g.row0)*n, len(src.cross)*pageTokens)
 	for i, p := range src.cross {
-		s.score(scores.ColRange(i*pageTokens, (i+1)*pageTokens), s.act.q, g, g.row0, g.row1, h0, h1, p)
+		s.score(scores.ColRange(i*pageTokens, (i+1)*pageTokens), s.scratch.act.q, g, g.row0, g.row1, h0, h1, p)
 	}
 	weights := scores.ColRange(0, src.tokens)
 	mat.SoftmaxRows(weights, weights, src.tokens, scaleOf(l.dk))
 	rows := g.row1 - g.row0
-	ctx := s.act.ctx.Slice(g.row0, g.row1, h0*l.dv, h1*l.dv)
+	ctx := s.scratch.act.ctx.Slice(g.row0, g.row1, h0*l.dv, h1*l.dv)
 	for r := range rows {
 		clear(ctx.Row(r))
 	}

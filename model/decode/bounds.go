@@ -105,21 +105,22 @@ type boundsWorkspace struct {
 
 var boundsWorkspaces = sync.Pool{New: func() any { return new(boundsWorkspace) }}
 
-// project sets s.act.logits. With bounds, elements may be upper bounds of logits, which refine
-// replaces; the largest of a row is a logit.
-func (s *outputProjection) project(bounds bool) {
-	if s.hasBounds = bounds && s.w.form == Float32 && !s.hasLists(); !s.hasBounds {
+// project sets logits for the decoder's output x. With bounds, elements may be upper bounds of
+// logits, which refine replaces; the largest of a row is a logit.
+func (s *outputProjection) project(logits, x mat.Matrix, bounds bool) {
+	s.logits, s.x = logits, x
+	if s.hasBounds = bounds && s.step.weights.form == Float32 && !s.hasLists(); !s.hasBounds {
 		s.projectLogits()
 		return
 	}
-	for len(s.refined) < len(s.rows) {
+	for len(s.refined) < len(s.step.rows) {
 		s.refined = append(s.refined, nil)
 	}
-	b := s.w.outputBounds(s.pool)
-	s.rounded.Set(s.pool, s.act.x)
-	b.output.mulRounded(s.pool, s.act.logits, s.act.x, &s.rounded)
-	s.isWhole, s.allRows = slices.Grow(s.isWhole[:0], len(s.rows))[:len(s.rows)], s.allRows[:0]
-	mat.Each(s.pool, len(s.rows), 1, boundRows{s, b})
+	b := s.step.weights.outputBounds(s.step.scratch.pool)
+	s.step.scratch.rounded.Set(s.step.scratch.pool, s.x)
+	b.output.mulRounded(s.step.scratch.pool, s.logits, s.x, &s.step.scratch.rounded)
+	s.isWhole, s.allRows = slices.Grow(s.isWhole[:0], len(s.step.rows))[:len(s.step.rows)], s.allRows[:0]
+	mat.Each(s.step.scratch.pool, len(s.step.rows), 1, boundRows{s, b})
 	for i, isWhole := range s.isWhole {
 		if isWhole {
 			s.allRows = append(s.allRows, int32(i))
@@ -131,23 +132,23 @@ func (s *outputProjection) project(bounds bool) {
 // boundRows is the parallel loop over the rows of a step that turns products of int8 into upper
 // bounds and refines them, or sets isWhole.
 type boundRows struct {
-	*outputProjection
-	*outputBounds
+	of     *outputProjection
+	bounds *outputBounds
 }
 
 func (t *boundRows) Range(lo, hi int) {
 	ws := boundsWorkspaces.Get().(*boundsWorkspace)
 	defer boundsWorkspaces.Put(ws)
 	for i := lo; i < hi; i++ {
-		x, logits := t.act.x.Row(i), t.act.logits.Row(i)
+		x, logits := t.of.x.Row(i), t.of.logits.Row(i)
 		diff := matrix(&ws.x, 1, len(x)).Row(0)
-		t.rounded.Row(diff, i)
+		t.of.step.scratch.rounded.Row(diff, i)
 		mat.Axpy(-1, x, diff)
-		size, err := t.norm(x), t.norm(diff)
-		rounding := float64(t.kappa * (size + err))
-		mat.Axpy(float32(max(1, size+rounding)), t.errors, logits)
-		mat.Axpy(float32(err+rounding), t.norms, logits)
-		t.isWhole[i] = !t.refineLargest(ws, i)
+		size, err := t.bounds.norm(x), t.bounds.norm(diff)
+		rounding := float64(t.bounds.kappa * (size + err))
+		mat.Axpy(float32(max(1, size+rounding)), t.bounds.errors, logits)
+		mat.Axpy(float32(err+rounding), t.bounds.norms, logits)
+		t.of.isWhole[i] = !t.of.refineLargest(ws, i)
 	}
 }
 
@@ -158,7 +159,7 @@ const maxRefined = 64
 // refineLargest refines the largest bound of a row and then all that are not below its logit. It
 // returns false if they are more than maxRefined or not finite.
 func (s *outputProjection) refineLargest(ws *boundsWorkspace, row int) bool {
-	logits := s.act.logits.Row(row)
+	logits := s.logits.Row(row)
 	s.refined[row] = s.refined[row][:0]
 	if m := float64(mat.Max(logits)); math.IsNaN(m) || math.IsInf(m, 0) {
 		return false
@@ -194,11 +195,11 @@ func (s *outputProjection) refineAll(ws *boundsWorkspace, row int, ids []int32) 
 	}
 	l := &ws.list
 	l.ids = append(l.ids[:0], ids...)
-	l.gather(nil, &s.w.output)
+	l.gather(nil, &s.step.weights.output)
 	logits := matrix(&ws.logits, 1, len(ids))
-	l.columns.mul(nil, logits, s.act.x.RowRange(row, row+1), mat.Identity)
+	l.columns.mul(nil, logits, s.x.RowRange(row, row+1), mat.Identity)
 	for i, id := range ids {
-		s.act.logits.Row(row)[id] = logits.Data[i]
+		s.logits.Row(row)[id] = logits.Data[i]
 	}
 	s.refined[row] = append(s.refined[row], ids...)
 }
@@ -210,5 +211,5 @@ func (s *outputProjection) refine(row int, id int32) (logit float32, wasBound bo
 		defer boundsWorkspaces.Put(ws)
 		s.refineAll(ws, row, []int32{id})
 	}
-	return s.act.logits.Row(row)[id], wasBound
+	return s.logits.Row(row)[id], wasBound
 }

@@ -22,7 +22,7 @@ type Decoder struct {
 
 // New returns a Decoder with the weights w whose loops run on p.
 func New(w *Weights, p *mat.Pool) *Decoder {
-	d := &Decoder{w: w, pool: p, pairs: pairPass{stack: &stack{w: w, pool: p}}}
+	d := &Decoder{w: w, pool: p, pairs: pairPass{weights: w, scratch: scratch{pool: p}}}
 	d.reset()
 	return d
 }

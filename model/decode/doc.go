@@ -11,7 +11,7 @@
 // A step is a chain of stages:
 //
 //	rows        the live hypotheses of all sources
-//	logits      State.step, the only stage with a model
+//	logits      State.step, the only stage with a model: Weights.decode, outputProjection.project
 //	processors  mask, penalizeRepetition, suppress; Partial.allows asks the Constraint
 //	candidates  mostProbable, largest or sampled: the tokens of a row that may be chosen
 //	Select      the Selection: which candidates stay live and which are finished
@@ -28,29 +28,29 @@
 // translations, in one pass over all their positions), scheduler.go (which sources have rows in a
 // step), searches.go (a step of several searches), search.go (the search for one source),
 // results.go (the n-best list, tokens that cannot change), request.go (a call), state.go (State:
-// adding and removing sources, a step), worker.go (one thread's share of that), rows.go (the rows
-// of a step), bounds.go (upper bounds of logits for greedy search), output.go (logits, those of the
-// pieces of a list too), newest.go (the newest tokens of hypotheses in the decoder, the interface
-// of what layers keep), attention.go (attention of the newest tokens to keys and values in pages),
-// unnormed_keys.go (Marian's self-attention in pre-norm), ssru.go (states of recurrent decoders),
-// layers.go (the encoder, the decoder), marks.go (attention to the marks of sources), sources.go
-// (the sources of a State), lists.go (lists of pieces), cache.go (keys and values of a source and
-// of the hypotheses that translate it), sample.go (candidates drawn at random), candidates.go (the
-// most probable candidates), processors.go (logits of tokens that may be selected), constraint.go
-// (what may follow a hypothesis: length, repetitions), prefix.go (forced prefixes), pieces.go
-// (valid UTF-8), options.go (Options, the length penalty), tree.go (the hypotheses of a source),
-// beam.go (beam search), selection.go (Selection, greedy search). They use settings.go (the
-// settings in a model file), suppressed.go (the pieces that searches do not select), shortlist.go
-// (the pieces that may translate a source), alignment.go (the heads that align), file.go (model
-// files), mapped.go (model files for decoding), quantize.go (those of imported models), weights.go
-// (Weights), matrix.go (matrices in float32 or int8), pages.go (memory for keys and values),
-// memory_linux.go (memory of weights).
+// adding and removing sources, a step), thread.go (one thread's share of that), bounds.go (upper
+// bounds of logits for greedy search), output.go (logits, those of the pieces of a list too),
+// step.go (a decode step of some rows), attention.go (attention of the newest tokens to keys and
+// values in pages), ssru.go (states of recurrent decoders), layers.go (the encoder, the decoder),
+// marks.go (attention to the marks of sources), sources.go (the sources of a State, with the keys
+// and values of them and of the hypotheses that translate them), lists.go (lists of pieces),
+// sample.go (candidates drawn at random), candidates.go (the most probable candidates),
+// processors.go (logits of tokens that may be selected), constraint.go (what may follow a
+// hypothesis: length, repetitions), prefix.go (forced prefixes), pieces.go (valid UTF-8),
+// options.go (Options, the length penalty), tree.go (the hypotheses of a source), beam.go (beam
+// search), selection.go (Selection, greedy search). They use settings.go (the settings in a model
+// file), suppressed.go (the pieces that searches do not select), shortlist.go (the pieces that may
+// translate a source), alignment.go (the heads that align), file.go (model files), mapped.go (model
+// files for decoding), quantize.go (those of imported models), weights.go (Weights), matrix.go
+// (matrices in float32 or int8), pages.go (memory for keys and values), memory_linux.go (memory of
+// weights).
 //
 // # Terms
 //
 //   - form: of matrices: packed float32 or int8; of a file: plain, or for decoding
 //   - step, decode step: one target position, for all live hypotheses of some sources
 //   - row: one hypothesis in a step
+//   - mixer: the sublayers that mix the tokens of a sentence: of a step, or of a pass over pairs
 //   - node: a token of one or more hypotheses, in the tree of a source
 //   - lane: the place of a node's keys and values in pages
 //   - page: the keys and values of 16 tokens in all layers

@@ -1,16 +1,17 @@
 package decode
 
 import (
+	"unsafe"
+
 	"tfm/attn"
 	"tfm/layer"
 	"tfm/mat"
 )
 
-// stack takes rows of tokens through the layers of the encoder or of the decoder.
-type stack struct {
-	w    *Weights
-	pool *mat.Pool
-
+// scratch is the memory of one thread, or of all that divide each product, for rows of tokens on
+// their way through the layers of the encoder or of the decoder.
+type scratch struct {
+	pool  *mat.Pool
 	arena layer.Arena // of act
 	act   activations
 
@@ -23,160 +24,203 @@ type stack struct {
 // activations are those of all layers of the encoder or of the decoder, for n rows. A layer reads
 // its input before it writes its output, so all layers share them.
 type activations struct {
-	x, h   mat.Matrix    // [n × d] input of a sublayer; its output and the sum with the residual
+	sums   [2]mat.Matrix // [n × d] inputs and outputs of sublayers, see scratch.other
 	qkv    mat.Matrix    // [n × (2h·d_k + h·d_v)]
 	q      mat.Matrix    // [n × h·d_k] of cross-attention
 	kv     mat.Matrix    // [n × (h·d_k + h·d_v)] of cross-attention
 	ctx    mat.Matrix    // [n × h·d_v]
 	hidden mat.Matrix    // [n × ff]
-	norm   layer.NormAct // mean and rstd; the caller sets Y
-	logits mat.Matrix    // [n × V], or of lists; see outputProjection
+	norm   layer.NormAct // mean and rstd; Y is one of sums
 
 	maps, cells mat.Matrix // of SSRUs: [n × 2d]; [n × d], which pairPass needs
 
 	unnormed, firstValues mat.Matrix // of unnormKeys: [n × (2h·d_k + h·d_v)], [n × h·d_v]
 }
 
-// mixer computes the sublayers of the decoder that mix the tokens of a sentence. x [n × d] is the
-// input of a sublayer. Its output is out(y), or y itself if out is nil.
-type mixer interface {
-	// self is self-attention, or a recurrent cell in its place.
-	self(layer int, x mat.Matrix) (y mat.Matrix, out *linear)
-	cross(layer int, x mat.Matrix) (y mat.Matrix, out *linear)
-}
-
-// decode returns the decoder's output [n × d] for the embeddings in s.act.x.
-func (s *stack) decode(m mixer) mat.Matrix {
-	for i := range s.w.decoder {
-		l := &s.w.decoder[i]
-		y, out := m.self(i, s.input(&l.norm1))
-		s.add(&l.norm1, y, out)
-		y, out = m.cross(i, s.input(&l.norm2))
-		s.add(&l.norm2, y, out)
-		s.feedForward(&l.norm3, &l.ff)
-	}
-	if s.w.model.Config.HasFinalNorm() {
-		s.finalNorm(&s.w.model.DecNorm)
-	}
-	return s.act.x
-}
-
 // encode returns the encoder's output [m × d] for sources, and sets s.ids and s.starts.
-func (s *stack) encode(sources [][]int32) mat.Matrix {
+func (w *Weights) encode(s *scratch, sources [][]int32) mat.Matrix {
 	s.ids, s.starts = s.ids[:0], append(s.starts[:0], 0)
 	for _, src := range sources {
-		s.ids = s.w.model.Config.Source.Append(s.ids, src)
+		s.ids = w.model.Config.Source.Append(s.ids, src)
 		s.starts = append(s.starts, int32(len(s.ids)))
 	}
-	s.alloc(len(s.ids), false)
-	act, heads := &s.act, s.w.sizes().Heads
-	s.embedSentences(&s.w.source, s.ids, s.starts)
-	in := s.selfInputs()
-	ragged := attn.Ragged{QStarts: s.starts, KStarts: s.starts}
-	for i := range s.w.encoder {
-		l := &s.w.encoder[i]
-		l.qkv.mul(s.pool, act.qkv, s.input(&l.norm1), mat.Identity)
-		attn.ScaledDotProductHeads(s.pool, act.ctx, in, heads, ragged)
-		s.add(&l.norm1, act.ctx, &l.out)
-		s.feedForward(&l.norm2, &l.ff)
+	s.alloc(w, len(s.ids), false)
+	x := s.embedSentences(&w.source, s.ids, s.starts)
+	for i := range w.encoder {
+		x = w.encoder[i].forward(s, w.sizes(), x)
 	}
-	if s.w.model.Config.HasFinalNorm() {
-		s.finalNorm(&s.w.model.EncNorm)
+	if w.model.Config.HasFinalNorm() {
+		x = s.norm(&w.model.EncNorm, x)
 	}
-	if s.w.form == Int8 {
-		s.rounded.Set(s.pool, act.x) // for the keys and values of all layers
+	if w.form == Int8 {
+		s.rounded.Set(s.pool, x) // for the keys and values of all layers
 	}
-	return act.x
+	return x
 }
 
-// feedForward replaces x by the output of the feed-forward sublayer.
-func (s *stack) feedForward(norm *addNorm, l *feedForward) {
-	l.inner.mul(s.pool, s.act.hidden, s.input(norm), l.activation)
-	s.add(norm, s.act.hidden, &l.outer)
-}
-
-// input returns the input of a sublayer [n × d]: x, or norm(x) in pre-norm.
-func (s *stack) input(l *addNorm) mat.Matrix {
-	if !s.w.preNorm() {
-		return s.act.x
-	}
-	s.act.norm.Y = s.act.h
-	return l.Norm.Forward(s.pool, &s.act.norm, s.act.x)
-}
-
-// add replaces x by the output of a sublayer with its residual connection and norm. out is the
-// sublayer's last linear map, y the input of that.
+// forward returns the layer's output [m × d] for x [m × d], sentences that begin at s.starts.
 //
-//	post-norm                    pre-norm
-//	x = norm(α·x + out(y))       x = x + out(y)
-func (s *stack) add(l *addNorm, y mat.Matrix, out *linear) {
-	act := &s.act
-	sum := act.h
-	switch {
-	case out == nil:
-		sum = l.residual.Forward(s.pool, &layer.ResidualAct{}, act.x, y, mat.Dropout{})
-	case s.w.preNorm() || l.residual.Alpha == 1:
-		out.mulAdd(s.pool, sum, y, act.x)
-	default:
-		out.mul(s.pool, sum, y, mat.Identity)
-		l.residual.Forward(s.pool, &layer.ResidualAct{}, act.x, sum, mat.Dropout{})
+//	post-norm, the paper's        pre-norm
+//	x = norm1(α·x + self(x))      x = x + self(norm1(x))
+//	x = norm2(α·x + ff(x))        x = x + ff(norm2(x))
+func (l *encoderLayer) forward(s *scratch, sizes attn.Sizes, x mat.Matrix) mat.Matrix {
+	if l.preNorm {
+		h := s.norm(&l.norm1, x)
+		x = l.self(s, sizes, x, h)
+
+		h = s.norm(&l.norm2, x)
+		return l.ff.forward(s, l.residual, x, h)
 	}
-	switch {
-	case !s.w.preNorm():
-		act.norm.Y = act.x
-		l.Norm.Forward(s.pool, &act.norm, sum)
-	case out == nil:
-		for i := range sum.Rows {
-			copy(act.x.Row(i), sum.Row(i))
-		}
-	default:
-		act.x, act.h = act.h, act.x
-	}
+	h := l.self(s, sizes, x, x)
+	x = s.norm(&l.norm1, h)
+
+	h = l.ff.forward(s, l.residual, x, x)
+	return s.norm(&l.norm2, h)
 }
 
-// finalNorm replaces x by its norm.
-func (s *stack) finalNorm(l *layer.Norm) {
-	act := &s.act
-	act.norm.Y = act.h
-	l.Forward(s.pool, &act.norm, act.x)
-	act.x, act.h = act.h, act.x
+// self returns α·x + self(h).
+func (l *encoderLayer) self(s *scratch, sizes attn.Sizes, x, h mat.Matrix) mat.Matrix {
+	l.qkv.mul(s.pool, s.act.qkv, h, mat.Identity)
+	attn.ScaledDotProductHeads(s.pool, s.act.ctx, s.selfInputs(sizes), sizes.Heads, attn.Ragged{QStarts: s.starts, KStarts: s.starts})
+	return s.add(l.residual, x, s.act.ctx, &l.out)
+}
+
+// mixer computes the sublayers of the decoder that mix the tokens of a sentence, with their
+// residual connections: from x [n × d] and the input h [n × d] of the sublayer.
+type mixer interface {
+	self(layer int, x, h mat.Matrix) mat.Matrix  // α·x + self(h), which may be a recurrent cell
+	cross(layer int, x, h mat.Matrix) mat.Matrix // α·x + cross(h, memory)
+}
+
+// decode returns the decoder's output [n × d] for embedded tokens x [n × d].
+func (w *Weights) decode(s *scratch, m mixer, x mat.Matrix) mat.Matrix {
+	for i := range w.decoder {
+		x = w.decoder[i].forward(s, m, i, x)
+	}
+	if w.model.Config.HasFinalNorm() {
+		x = s.norm(&w.model.DecNorm, x)
+	}
+	return x
+}
+
+// forward returns the output [n × d] of layer i for x [n × d].
+//
+//	post-norm, the paper's                 pre-norm
+//	x = norm1(α·x + self(x))               x = x + self(norm1(x))
+//	x = norm2(α·x + cross(x, memory))      x = x + cross(norm2(x), memory)
+//	x = norm3(α·x + ff(x))                 x = x + ff(norm3(x))
+func (l *decoderLayer) forward(s *scratch, m mixer, i int, x mat.Matrix) mat.Matrix {
+	if l.preNorm {
+		h := s.norm(&l.norm1, x)
+		x = m.self(i, x, h)
+
+		h = s.norm(&l.norm2, x)
+		x = m.cross(i, x, h)
+
+		h = s.norm(&l.norm3, x)
+		return l.ff.forward(s, l.residual, x, h)
+	}
+	h := m.self(i, x, x)
+	x = s.norm(&l.norm1, h)
+
+	h = m.cross(i, x, x)
+	x = s.norm(&l.norm2, h)
+
+	h = l.ff.forward(s, l.residual, x, x)
+	return s.norm(&l.norm3, h)
+}
+
+// forward returns α·x + ff(h).
+func (l *feedForward) forward(s *scratch, r layer.Residual, x, h mat.Matrix) mat.Matrix {
+	l.inner.mul(s.pool, s.act.hidden, h, l.activation)
+	return s.add(r, x, s.act.hidden, &l.outer)
+}
+
+// add returns α·x + out(y), in place of a norm of x.
+func (s *scratch) add(r layer.Residual, x, y mat.Matrix, out *linear) mat.Matrix {
+	sum := s.other(x)
+	if r.Alpha == 1 {
+		out.mulAdd(s.pool, sum, y, x)
+		return sum
+	}
+	out.mul(s.pool, sum, y, mat.Identity)
+	return r.Forward(s.pool, &layer.ResidualAct{}, x, sum, mat.Dropout{})
+}
+
+// norm returns the norm of x.
+func (s *scratch) norm(l *layer.Norm, x mat.Matrix) mat.Matrix {
+	s.act.norm.Y = s.other(x)
+	return l.Forward(s.pool, &s.act.norm, x)
+}
+
+// other returns the one of s.act.sums that is not x.
+func (s *scratch) other(x mat.Matrix) mat.Matrix {
+	if unsafe.SliceData(x.Data) == unsafe.SliceData(s.act.sums[0].Data) {
+		return s.act.sums[1]
+	}
+	return s.act.sums[0]
 }
 
 // selfInputs returns the inputs of self-attention in s.act.qkv.
-func (s *stack) selfInputs() attn.Inputs {
-	sizes, qkv := s.w.sizes(), s.act.qkv
-	keys := sizes.Heads * sizes.DK
+func (s *scratch) selfInputs(sizes attn.Sizes) attn.Inputs {
+	qkv, keys := s.act.qkv, sizes.Heads*sizes.DK
 	return attn.Inputs{Q: qkv.ColRange(0, keys), K: qkv.ColRange(keys, 2*keys), V: qkv.ColRange(2*keys, qkv.Cols)}
 }
 
-// embedSentences sets s.act.x to the embeddings of ids, sentences that begin at starts.
-func (s *stack) embedSentences(e *embedding, ids, starts []int32) {
+// embedSentences returns the embeddings of ids, sentences that begin at starts.
+func (s *scratch) embedSentences(e *embedding, ids, starts []int32) mat.Matrix {
 	s.positions = s.positions[:0]
 	for i, end := range starts[1:] {
 		for position := range end - starts[i] {
 			s.positions = append(s.positions, position)
 		}
 	}
-	s.embed(e, ids)
+	return s.embed(e, ids)
 }
 
-// embed sets s.act.x to the embeddings of ids at s.positions.
-func (s *stack) embed(e *embedding, ids []int32) {
-	mat.Each(s.pool, len(ids), embedGrain, embedRows{e, s.act.x, ids, s.positions})
+// embed returns the embeddings of ids at s.positions.
+func (s *scratch) embed(e *embedding, ids []int32) mat.Matrix {
+	x := s.act.sums[0]
+	mat.Each(s.pool, len(ids), embedGrain, embedRows{e, x, ids, s.positions})
+	return x
 }
 
 // embedGrain is the number of rows of one call: tens of microseconds, because columns of a large
 // matrix are not in the cache.
 const embedGrain = 8
 
+// embedRows is the parallel loop that sets row i of y to E[ids[i]]·scale + PE[positions[i]].
+type embedRows struct {
+	of             *embedding
+	y              mat.Matrix
+	ids, positions []int32
+}
+
+func (t *embedRows) Range(lo, hi int) {
+	scale := t.of.layer.Scale()
+	for i := lo; i < hi; i++ {
+		y := t.y.Row(i)
+		if t.positions[i] == 0 && t.of.layer.ZeroStart {
+			copy(y, t.of.layer.Positions.Row(0))
+			continue
+		}
+		if t.of.int8 != nil {
+			t.of.int8.Col(y, int(t.ids[i]))
+		} else {
+			t.of.packed.Col(y, int(t.ids[i]))
+		}
+		mat.AxpyTo(y, scale, y, t.of.layer.Positions.Row(int(t.positions[i])))
+	}
+}
+
 // alloc allocates the activations for n tokens of the decoder or of the encoder.
-func (s *stack) alloc(n int, decoder bool) {
-	c, sizes := &s.w.model.Config, s.w.sizes()
+func (s *scratch) alloc(w *Weights, n int, decoder bool) {
+	c, sizes := &w.model.Config, w.sizes()
 	keys, values := sizes.Heads*sizes.DK, sizes.Heads*sizes.DV
 	s.arena.Alloc(func() {
 		a := &s.arena
 		s.act = activations{
-			x: a.Matrix(n, c.DModel), h: a.Matrix(n, c.DModel), qkv: a.Matrix(n, 2*keys+values), ctx: a.Matrix(n, values),
+			sums: [2]mat.Matrix{a.Matrix(n, c.DModel), a.Matrix(n, c.DModel)}, qkv: a.Matrix(n, 2*keys+values), ctx: a.Matrix(n, values),
 			hidden: a.Matrix(n, c.DFF), norm: layer.NormAct{Mean: a.Slice(n), RStd: a.Slice(n)},
 		}
 		if !decoder {
@@ -184,10 +228,10 @@ func (s *stack) alloc(n int, decoder bool) {
 			return
 		}
 		s.act.q = a.Matrix(n, keys)
-		if s.w.recurrent() {
+		if w.recurrent() {
 			s.act.maps, s.act.cells = a.Matrix(n, 2*c.DModel), a.Matrix(n, c.DModel)
 		}
-		if s.w.unnormedKeys {
+		if w.unnormedKeys {
 			s.act.unnormed, s.act.firstValues = a.Matrix(n, 2*keys+values), a.Matrix(n, values)
 		}
 	})

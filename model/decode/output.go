@@ -14,9 +14,10 @@ type listLimits struct {
 
 // outputProjection computes the logits of a step.
 type outputProjection struct {
-	*newestTokens
-
-	*listLimits
+	step   *step
+	x      mat.Matrix // [rows × d] the decoder's output
+	logits mat.Matrix // [rows × V], or of lists
+	limits *listLimits
 
 	listGroups []int32 // groups of rows whose products have only the columns of their list
 
@@ -38,46 +39,45 @@ const (
 // projectionCost returns the cost of a product with n columns, divided by d.
 func projectionCost(rows, n int) int { return max(rows, loadCost) * n }
 
-// projectLogits sets s.act.logits. A row whose source has a list has only the logits of that.
+// projectLogits sets s.logits. A row whose source has a list has only the logits of that.
 func (s *outputProjection) projectLogits() {
 	if !s.hasLists() {
-		s.w.output.mul(s.pool, s.act.logits, s.act.x, mat.Identity)
+		s.step.weights.output.mul(s.step.scratch.pool, s.logits, s.x, mat.Identity)
 		return
 	}
 	s.selectGroups()
 	s.projectAll()
-	if products := (listProducts{s, nil}); len(s.listGroups) < s.pool.Threads() {
-		products.pool = s.pool
+	if products := (listProducts{s, nil}); len(s.listGroups) < s.step.scratch.pool.Threads() {
+		products.pool = s.step.scratch.pool
 		products.Range(0, len(s.listGroups))
 	} else {
-		mat.Each(s.pool, len(s.listGroups), 1, products)
+		mat.Each(s.step.scratch.pool, len(s.listGroups), 1, products)
 	}
 }
 
 // hasLists reports whether a source of the step has a list.
 func (s *outputProjection) hasLists() bool {
-	return slices.ContainsFunc(s.groups, func(g rowGroup) bool { return s.encoded[g.source].list != nil })
+	return slices.ContainsFunc(s.step.groups, func(g rowGroup) bool { return s.step.sources.encoded[g.source].list != nil })
 }
 
 // projectAll sets the logits of allRows by products with all columns.
 func (s *outputProjection) projectAll() {
-	act := &s.act
 	n := len(s.allRows)
 	if n == 0 {
 		return
 	}
-	if n == len(s.rows) && !s.hasLists() {
-		s.w.output.mul(s.pool, act.logits, act.x, mat.Identity)
+	if n == len(s.step.rows) && !s.hasLists() {
+		s.step.weights.output.mul(s.step.scratch.pool, s.logits, s.x, mat.Identity)
 		return
 	}
-	x, all := matrix(&s.allX, n, act.x.Cols), matrix(&s.allLogits, n, s.w.model.Config.TgtVocab)
+	x, all := matrix(&s.allX, n, s.x.Cols), matrix(&s.allLogits, n, s.step.weights.model.Config.TgtVocab)
 	for i, row := range s.allRows {
-		copy(x.Row(i), act.x.Row(int(row)))
+		copy(x.Row(i), s.x.Row(int(row)))
 	}
-	s.w.output.mul(s.pool, all, x, mat.Identity)
+	s.step.weights.output.mul(s.step.scratch.pool, all, x, mat.Identity)
 	for i, row := range s.allRows {
-		to, from := act.logits.Row(int(row)), all.Row(i)
-		l := s.encoded[s.rows[row].source].list
+		to, from := s.logits.Row(int(row)), all.Row(i)
+		l := s.step.sources.encoded[s.step.rows[row].source].list
 		if l == nil {
 			copy(to, from)
 			continue
@@ -94,8 +94,8 @@ func (s *outputProjection) projectAll() {
 func (s *outputProjection) selectGroups() {
 	s.listGroups, s.allRows, s.isWhole = s.listGroups[:0], s.allRows[:0], s.isWhole[:0]
 	listCost, otherRows := 0, 0
-	for _, g := range s.groups {
-		l := s.encoded[g.source].list
+	for _, g := range s.step.groups {
+		l := s.step.sources.encoded[g.source].list
 		if l == nil {
 			otherRows += g.row1 - g.row0
 			continue
@@ -105,13 +105,13 @@ func (s *outputProjection) selectGroups() {
 			listCost += gatherCost * len(l.ids)
 		}
 	}
-	vocabulary := s.w.model.Config.TgtVocab
+	vocabulary := s.step.weights.model.Config.TgtVocab
 	if otherRows > 0 {
 		listCost += projectionCost(otherRows, vocabulary)
 	}
-	useLists := s.alwaysGather || listCost < projectionCost(len(s.rows), vocabulary)
-	for i, g := range s.groups {
-		l := s.encoded[g.source].list
+	useLists := s.limits.alwaysGather || listCost < projectionCost(len(s.step.rows), vocabulary)
+	for i, g := range s.step.groups {
+		l := s.step.sources.encoded[g.source].list
 		isWhole := l == nil || !useLists || !s.gather(l)
 		if !isWhole {
 			s.listGroups = append(s.listGroups, int32(i))
@@ -126,8 +126,8 @@ func (s *outputProjection) selectGroups() {
 
 // gather gathers the columns of l, unless they would exceed the limit of memory.
 func (s *outputProjection) gather(l *outputList) bool {
-	if !l.isGathered && s.lists.reserve(l, matrixBytes(s.w.form, s.w.model.Config.DModel, len(l.ids)), s.maxBytes) {
-		l.gather(s.pool, &s.w.output)
+	if !l.isGathered && s.step.sources.lists.reserve(l, matrixBytes(s.step.weights.form, s.step.weights.model.Config.DModel, len(l.ids)), s.limits.maxBytes) {
+		l.gather(s.step.scratch.pool, &s.step.weights.output)
 		l.isGathered = true
 	}
 	return l.isGathered
@@ -142,8 +142,8 @@ type listProducts struct {
 
 func (t *listProducts) Range(lo, hi int) {
 	for _, i := range t.listGroups[lo:hi] {
-		g := &t.groups[i]
-		l := t.encoded[g.source].list
-		l.columns.mul(t.pool, t.act.logits.Slice(g.row0, g.row1, 0, len(l.ids)), t.act.x.RowRange(g.row0, g.row1), mat.Identity)
+		g := &t.step.groups[i]
+		l := t.step.sources.encoded[g.source].list
+		l.columns.mul(t.pool, t.logits.Slice(g.row0, g.row1, 0, len(l.ids)), t.x.RowRange(g.row0, g.row1), mat.Identity)
 	}
 }

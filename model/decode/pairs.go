@@ -17,13 +17,14 @@ const maxPairRows = 1 << 10
 // pairPass is the workspace of passes over pairs of a source and its given translation. All
 // positions of the translations are computed at once, as in training.
 type pairPass struct {
-	*stack
+	weights    *Weights
+	scratch    scratch
 	srcs, tgts [][]int32
 	tgtIDs     []int32 // BOS and the tokens of each target
 	next       []int32 // the tokens of each target and EOS
 	tgtStarts  []int32 // index in tgtIDs of each target's first token, then len(tgtIDs)
 
-	memory layer.Arena  // of kv, while the stack's arena is used for the decoder
+	memory layer.Arena  // of kv, while that of scratch is used for the decoder
 	logits []float32    // of some rows
 	kv     []mat.Matrix // [m × (h·d_k + h·d_v)] keys and values of the sources in each layer
 
@@ -103,7 +104,7 @@ func (d *Decoder) CrossAttention(ctx context.Context, srcs, tgts [][]int32, head
 					continue
 				}
 				for i := range p.srcs {
-					rows, cols, tokens := len(p.tgts[i])+1, len(p.srcs[i])+1, int(p.starts[i+1]-p.starts[i])
+					rows, cols, tokens := len(p.tgts[i])+1, len(p.srcs[i])+1, int(p.scratch.starts[i+1]-p.scratch.starts[i])
 					if n := rows * max(cols, tokens); len(workspace) < n {
 						workspace = make([]float32, 2*n)
 					}
@@ -159,51 +160,52 @@ func (p *pairPass) set(srcs, tgts [][]int32) {
 		p.next = append(append(p.next, tgts[i]...), model.EOS)
 		p.tgtStarts = append(p.tgtStarts, int32(len(p.tgtIDs)))
 	}
-	memory, sizes := p.encode(srcs), p.w.sizes()
+	memory, sizes := p.weights.encode(&p.scratch, srcs), p.weights.sizes()
 	p.memory.Alloc(func() {
 		p.kv = p.kv[:0]
-		for range p.w.decoder {
-			p.kv = append(p.kv, p.memory.Matrix(len(p.ids), sizes.Heads*(sizes.DK+sizes.DV)))
+		for range p.weights.decoder {
+			p.kv = append(p.kv, p.memory.Matrix(len(p.scratch.ids), sizes.Heads*(sizes.DK+sizes.DV)))
 		}
 	})
-	for i := range p.w.decoder {
-		p.w.decoder[i].kv.mulRounded(p.pool, p.kv[i], memory, &p.rounded)
+	for i := range p.weights.decoder {
+		p.weights.decoder[i].kv.mulRounded(p.scratch.pool, p.kv[i], memory, &p.scratch.rounded)
 	}
 }
 
 // decode returns the decoder's output [n × d] for all target tokens.
 func (p *pairPass) decode(visitCross func(layer int, in attn.Inputs, r attn.Ragged)) mat.Matrix {
 	p.visitCross = visitCross
-	p.alloc(len(p.tgtIDs), true)
-	p.embedSentences(&p.w.target, p.tgtIDs, p.tgtStarts)
-	return p.stack.decode(p)
+	p.scratch.alloc(p.weights, len(p.tgtIDs), true)
+	x := p.scratch.embedSentences(&p.weights.target, p.tgtIDs, p.tgtStarts)
+	return p.weights.decode(&p.scratch, p, x)
 }
 
-func (p *pairPass) self(layer int, x mat.Matrix) (y mat.Matrix, out *linear) {
-	l := &p.w.decoder[layer]
-	if p.w.recurrent() {
-		l.maps.mul(p.pool, p.act.maps, x, mat.Identity)
-		y = p.act.maps.ColRange(0, x.Cols)
-		p.w.model.Decoder[layer].SSRU.Recur(p.pool, y, p.act.cells, p.act.maps, p.tgtStarts)
-		return y, nil
+func (p *pairPass) self(i int, x, h mat.Matrix) mat.Matrix {
+	l, act, pool := &p.weights.decoder[i], &p.scratch.act, p.scratch.pool
+	if p.weights.recurrent() {
+		l.maps.mul(pool, act.maps, h, mat.Identity)
+		y := act.maps.ColRange(0, h.Cols)
+		p.weights.model.Decoder[i].SSRU.Recur(pool, y, act.cells, act.maps, p.tgtStarts)
+		return l.residual.Forward(pool, &layer.ResidualAct{}, x, y, mat.Dropout{})
 	}
-	l.qkv.mul(p.pool, p.act.qkv, x, mat.Identity)
-	ragged := attn.Ragged{QStarts: p.tgtStarts, KStarts: p.tgtStarts, Causal: true}
-	attn.ScaledDotProductHeads(p.pool, p.act.ctx, p.selfInputs(), p.w.sizes().Heads, ragged)
-	return p.act.ctx, &l.out
+	l.qkv.mul(pool, act.qkv, h, mat.Identity)
+	sizes, ragged := p.weights.sizes(), attn.Ragged{QStarts: p.tgtStarts, KStarts: p.tgtStarts, Causal: true}
+	attn.ScaledDotProductHeads(pool, act.ctx, p.scratch.selfInputs(sizes), sizes.Heads, ragged)
+	return p.scratch.add(l.residual, x, act.ctx, &l.out)
 }
 
-func (p *pairPass) cross(layer int, x mat.Matrix) (y mat.Matrix, out *linear) {
-	l, sizes, kv := &p.w.decoder[layer], p.w.sizes(), p.kv[layer]
-	l.q.mul(p.pool, p.act.q, x, mat.Identity)
+func (p *pairPass) cross(i int, x, h mat.Matrix) mat.Matrix {
+	l, act, pool := &p.weights.decoder[i], &p.scratch.act, p.scratch.pool
+	l.q.mul(pool, act.q, h, mat.Identity)
+	sizes, kv := p.weights.sizes(), p.kv[i]
 	keys := sizes.Heads * sizes.DK
-	in := attn.Inputs{Q: p.act.q, K: kv.ColRange(0, keys), V: kv.ColRange(keys, kv.Cols)}
-	ragged := attn.Ragged{QStarts: p.tgtStarts, KStarts: p.starts}
+	in := attn.Inputs{Q: act.q, K: kv.ColRange(0, keys), V: kv.ColRange(keys, kv.Cols)}
+	ragged := attn.Ragged{QStarts: p.tgtStarts, KStarts: p.scratch.starts}
 	if p.visitCross != nil {
-		p.visitCross(layer, in, ragged)
+		p.visitCross(i, in, ragged)
 	}
-	attn.ScaledDotProductHeads(p.pool, p.act.ctx, in, sizes.Heads, ragged)
-	return p.act.ctx, &l.crossOut
+	attn.ScaledDotProductHeads(pool, act.ctx, in, sizes.Heads, ragged)
+	return p.scratch.add(l.residual, x, act.ctx, &l.crossOut)
 }
 
 // logProbs returns the log-probability of each of p.next for the decoder's output x [n × d].
@@ -211,9 +213,9 @@ func (p *pairPass) logProbs(x mat.Matrix) []float64 {
 	logProbs := make([]float64, x.Rows)
 	for lo := 0; lo < x.Rows; lo += maxRows {
 		hi := min(lo+maxRows, x.Rows)
-		logits := matrix(&p.logits, hi-lo, p.w.model.Config.TgtVocab)
-		p.w.output.mul(p.pool, logits, x.RowRange(lo, hi), mat.Identity)
-		mat.Each(p.pool, hi-lo, 4, logProbRows{logits, p.next[lo:hi], logProbs[lo:hi]})
+		logits := matrix(&p.logits, hi-lo, p.weights.model.Config.TgtVocab)
+		p.weights.output.mul(p.scratch.pool, logits, x.RowRange(lo, hi), mat.Identity)
+		mat.Each(p.scratch.pool, hi-lo, 4, logProbRows{logits, p.next[lo:hi], logProbs[lo:hi]})
 	}
 	return logProbs
 }

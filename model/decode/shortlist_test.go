@@ -261,7 +261,7 @@ func TestAnyInterleavingOfLists(t *testing.T) {
 			}
 			s.limits.alwaysGather = r.IntN(2) == 0
 			y := s.Step(rows)
-			gathered, whole = gathered+len(s.workers[0].output.listGroups), whole+len(s.workers[0].output.allRows)
+			gathered, whole = gathered+len(s.threads[0].output.listGroups), whole+len(s.threads[0].output.allRows)
 			for i, q := range current {
 				want := logitsAlone(w, q.src, q.hyp[1:])
 				if q.list != nil {

@@ -1,40 +1,25 @@
 package decode
 
-import (
-	"slices"
-
-	"tfm/layer"
-	"tfm/mat"
-)
-
-// ssru is the layerState of an SSRU: its state after the last token of each hypothesis.
-type ssru struct {
-	*newestTokens
-	*layer.SSRU
-	maps  linear
-	layer int
-}
-
-func (s *ssru) advance(x mat.Matrix) (y mat.Matrix, out *linear) {
-	s.maps.mul(s.pool, s.act.maps, x, mat.Identity)
-	mat.Each(s.pool, x.Rows, cellGrain, cellRows{s})
-	return s.act.maps.ColRange(0, x.Cols), nil
-}
+import "slices"
 
 // cellGrain is the number of rows of one call: some microseconds.
 const cellGrain = 16
 
 // cellRows is the parallel loop over the rows of a step that advances their states.
-type cellRows struct{ *ssru }
+type cellRows struct {
+	*step
+	layer int
+}
 
 func (t *cellRows) Range(lo, hi int) {
+	cell, cells := t.weights.model.Decoder[t.layer].SSRU, &t.sources.cells
 	for i := lo; i < hi; i++ {
-		maps := t.act.maps.Row(i)
+		maps := t.scratch.act.maps.Row(i)
 		var before []float32
 		if slot := t.before[i]; slot >= 0 {
-			before = t.cells.state(slot, t.layer)
+			before = cells.state(slot, t.layer)
 		}
-		t.Step(maps[:len(maps)/2], t.cells.state(t.after[i], t.layer), before, maps)
+		cell.Step(maps[:len(maps)/2], cells.state(t.after[i], t.layer), before, maps)
 	}
 }
 
@@ -63,7 +48,7 @@ func (s *cellStates) get() int32 {
 }
 
 // put frees the slots of the last rows of a source.
-func (s *cellStates) put(src *kvCache) {
+func (s *cellStates) put(src *encodedSource) {
 	for _, tail := range src.tails {
 		n := &src.nodes[tail]
 		s.free = append(s.free, n.lane)
@@ -74,7 +59,7 @@ func (s *cellStates) put(src *kvCache) {
 // extendStates gives the last node of each row's hypothesis a slot, and frees those of the rows
 // before, which nothing takes until the next step.
 func (s *stepBegin) extendStates() {
-	c := &s.cells
+	c := &s.sources.cells
 	s.before, s.after = s.before[:0], s.after[:0]
 	for _, r := range s.rows {
 		src, before := s.beginSource(r.source), int32(-1)
@@ -87,8 +72,8 @@ func (s *stepBegin) extendStates() {
 		src.nextTails = append(src.nextTails, r.node)
 	}
 	for _, h := range s.stepSources {
-		src := s.encoded[h]
-		c.put(&src.kvCache)
+		src := s.sources.encoded[h]
+		c.put(src)
 		src.stepping = false
 		src.advance()
 	}

@@ -26,14 +26,14 @@ type State struct {
 	pool    *mat.Pool
 	sources sourceSet
 	limits  listLimits
-	workers []*worker    // one for each thread
-	free    chan *worker // in Add
+	threads []*thread    // one for each of pool's
+	free    chan *thread // in Add
 	ids     []int32      // of the added sources, with marks
 	starts  []int        // index in ids of each source's first token, then len(ids)
 	chunks  []int        // first source of each chunk in Add, then the number of sources
 
 	begin   stepBegin
-	shares  []int // first row of each worker in the step, then the number of rows
+	shares  []int // first row of each thread in the step, then the number of rows
 	buffers struct{ logits, expanded []float32 }
 	added   []treeRow // workspace of Step
 }
@@ -49,15 +49,15 @@ type Row struct {
 
 // NewState returns a State with the weights w whose loops run on p.
 func NewState(w *Weights, p *mat.Pool) *State {
-	s := &State{w: w, pool: p, limits: listLimits{maxBytes: maxListBytes}, free: make(chan *worker, p.Threads())}
+	s := &State{w: w, pool: p, limits: listLimits{maxBytes: maxListBytes}, free: make(chan *thread, p.Threads())}
 	s.sources.pages.pageLayout = newPageLayout(len(w.decoder), w.sizes())
 	if w.recurrent() {
 		s.sources.cells.layers, s.sources.cells.d = len(w.decoder), w.model.Config.DModel
 	}
-	s.begin.sourceSet = &s.sources
+	s.begin.sources = &s.sources
 	for range p.Threads() {
-		k := newWorker(w, &s.sources, &s.limits)
-		s.workers = append(s.workers, k)
+		k := newThread(w, &s.sources, &s.limits)
+		s.threads = append(s.threads, k)
 		s.free <- k
 	}
 	return s
@@ -81,8 +81,8 @@ func (s *State) Add(handles []int32, sources ...[]int32) []int32 {
 		handles = append(handles, s.sources.add(len(s.ids)-s.starts[len(s.starts)-1]))
 		s.starts = append(s.starts, len(s.ids))
 	}
-	if s.pool.Threads() > 1 && len(s.ids) < minWorkerTokens*s.pool.Threads() {
-		s.workers[0].add(s.pool, handles[added:], sources)
+	if s.pool.Threads() > 1 && len(s.ids) < minThreadTokens*s.pool.Threads() {
+		s.threads[0].add(s.pool, handles[added:], sources)
 		return handles
 	}
 	s.splitSources()
@@ -93,7 +93,7 @@ func (s *State) Add(handles []int32, sources ...[]int32) []int32 {
 // splitSources sets s.chunks to a split of the added sources into chunks of similar sizes.
 func (s *State) splitSources() {
 	tokens, threads := len(s.ids), s.pool.Threads()
-	chunk := maxWorkerTokens
+	chunk := maxThreadTokens
 	if s.w.form == Int8 {
 		chunk /= 2
 	}
@@ -231,7 +231,7 @@ func (s *State) step(rows []treeRow, bounds bool) (logits mat.Matrix) {
 	logits = s.allocLogits(rows)
 	s.splitRows(rows)
 	if len(s.shares) == 2 {
-		s.workers[0].step(s.pool, s.begin.stepRows, logits, bounds)
+		s.threads[0].run(s.pool, s.begin.stepRows, logits, bounds)
 	} else {
 		mat.Each(s.pool, len(s.shares)-1, 1, stepShares{s, logits, bounds})
 	}
@@ -254,7 +254,7 @@ func (s *State) allocLogits(rows []treeRow) mat.Matrix {
 // splitRows sets s.shares: one share if there are few rows, or if those of a source are not
 // consecutive, otherwise one for each thread, with all rows of its sources.
 func (s *State) splitRows(rows []treeRow) {
-	n := len(rows) / minWorkerRows
+	n := len(rows) / minThreadRows
 	if s.w.recurrent() {
 		n *= 2
 	}
@@ -280,5 +280,5 @@ func (s *State) refine(row int, id int32) (logit float32, wasBound bool) {
 	for row >= s.shares[share+1] {
 		share++
 	}
-	return s.workers[share].output.refine(row-s.shares[share], id)
+	return s.threads[share].output.refine(row-s.shares[share], id)
 }

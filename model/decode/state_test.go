@@ -240,7 +240,7 @@ func TestPagesOfALongBeamAreBounded(t *testing.T) {
 		"one":       {func(*rand.Rand, int) int { return 0 }, tokens/pageTokens + width},
 	} {
 		r := rand.New(rand.NewPCG(1, 1))
-		var src kvCache
+		var src encodedSource
 		pool := pagePool{pageLayout: newPageLayout(1, attn.Sizes{Heads: 1, DK: 1, DV: 1})}
 		most := 0
 		for step := range tokens {

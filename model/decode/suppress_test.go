@@ -186,7 +186,7 @@ func TestBoundsOfImpossiblePieces(t *testing.T) {
 	handles := s.Add(nil, randomSources(9, 0, 1)...)
 	for _, h := range handles {
 		s.step(s.treeRows([]Row{{h, model.BOS, -1}}), true)
-		if s.workers[0].output.isWhole[0] || s.workers[0].output.refined[0] == nil {
+		if s.threads[0].output.isWhole[0] || s.threads[0].output.refined[0] == nil {
 			t.Errorf("source %d: all logits computed", h)
 		}
 	}

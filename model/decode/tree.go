@@ -19,7 +19,7 @@ type node struct {
 	token     int32
 	parent    int32 // node of the previous token, -1 for a root
 	position  int32 // of the token, 0 for a root
-	lane      int32 // index in the cache, see kvCache; -1 if it has none
+	lane      int32 // index in the cache, see encodedSource; -1 if it has none
 	refs      int32 // its children with a lane, plus 1 if it is the last of a row's hypothesis
 	childPage int32 // page of its newest child with a lane
 }

@@ -51,7 +51,9 @@ type embedding struct {
 type encoderLayer struct {
 	qkv, out     linear
 	ff           feedForward
-	norm1, norm2 addNorm
+	norm1, norm2 layer.Norm
+	residual     layer.Residual
+	preNorm      bool
 }
 
 // decoderLayer holds the weights of a model.DecoderLayer.
@@ -60,13 +62,9 @@ type decoderLayer struct {
 	maps                linear // of the SSRU
 	q, kv, crossOut     linear // cross-attention
 	ff                  feedForward
-	norm1, norm2, norm3 addNorm
-}
-
-// addNorm is the residual connection and the norm of a sublayer.
-type addNorm struct {
-	layer.Norm
-	residual layer.Residual
+	norm1, norm2, norm3 layer.Norm
+	residual            layer.Residual
+	preNorm             bool
 }
 
 // feedForward holds the weights of a layer.FeedForward.
@@ -186,7 +184,9 @@ func (e randomElements) Float32s(dst []float32) error {
 // SetUnnormedKeys selects Settings.UnnormedKeys for all States and Decoders of w, which must
 // not be in use. It has an effect in pre-norm models only. LogProbs, Attention and training use the
 // model that Marian trains, which has no such exception.
-func (w *Weights) SetUnnormedKeys(yes bool) { w.unnormedKeys = yes && w.preNorm() }
+func (w *Weights) SetUnnormedKeys(yes bool) {
+	w.unnormedKeys = yes && w.model.Config.Norm == model.PreNorm
+}
 
 // Close frees the memory of Weights from Load and Random, which is not in Go's heap, and the file
 // that Load may have mapped. w must not be used afterwards. A second Close does nothing.
@@ -214,7 +214,7 @@ func declare(t *model.Transformer, f Form) *Weights {
 		w.encoder = append(w.encoder, encoderLayer{
 			qkv: w.linear(l.Self.QKV), out: w.linear(l.Self.Out),
 			ff:    w.feedForward(l.FF),
-			norm1: addNorm{l.Norm1, l.Residual}, norm2: addNorm{l.Norm2, l.Residual},
+			norm1: l.Norm1, norm2: l.Norm2, residual: l.Residual, preNorm: l.PreNorm,
 		})
 	}
 	for i := range t.Decoder {
@@ -229,7 +229,7 @@ func declare(t *model.Transformer, f Form) *Weights {
 			qkv: qkv, out: out, maps: maps,
 			q: w.linear(l.Cross.Q), kv: w.linear(l.Cross.KV), crossOut: w.linear(l.Cross.Out),
 			ff:    w.feedForward(l.FF),
-			norm1: addNorm{l.Norm1, l.Residual}, norm2: addNorm{l.Norm2, l.Residual}, norm3: addNorm{l.Norm3, l.Residual},
+			norm1: l.Norm1, norm2: l.Norm2, norm3: l.Norm3, residual: l.Residual, preNorm: l.PreNorm,
 		})
 	}
 	w.output = linear{w.table(t.Output.E), t.Output.Bias}
@@ -298,30 +298,3 @@ func (w *Weights) sizes() attn.Sizes { return w.model.Decoder[0].Cross.Sizes }
 
 // recurrent reports whether the decoder has SSRUs in the place of self-attention.
 func (w *Weights) recurrent() bool { return w.model.Config.Autoreg == model.SSRU }
-
-// preNorm reports whether sublayers normalize their input, not the sum with their output.
-func (w *Weights) preNorm() bool { return w.model.Config.Norm == model.PreNorm }
-
-// embedRows is the parallel loop that sets row i of y to E[ids[i]]·scale + PE[positions[i]].
-type embedRows struct {
-	*embedding
-	y              mat.Matrix
-	ids, positions []int32
-}
-
-func (t *embedRows) Range(lo, hi int) {
-	scale := t.layer.Scale()
-	for i := lo; i < hi; i++ {
-		y := t.y.Row(i)
-		if t.positions[i] == 0 && t.layer.ZeroStart {
-			copy(y, t.layer.Positions.Row(0))
-			continue
-		}
-		if t.int8 != nil {
-			t.int8.Col(y, int(t.ids[i]))
-		} else {
-			t.packed.Col(y, int(t.ids[i]))
-		}
-		mat.AxpyTo(y, scale, y, t.layer.Positions.Row(int(t.positions[i])))
-	}
-}

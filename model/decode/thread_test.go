@@ -9,8 +9,8 @@ import (
 	"tfm/model"
 )
 
-// Workers that divide many sources and rows return what one thread returns.
-func TestWorkersEqualOneThread(t *testing.T) {
+// Threads that divide many sources and rows return what one thread returns.
+func TestThreadsEqualOneThread(t *testing.T) {
 	pool := mat.NewPool(3)
 	defer pool.Close()
 	for name, c := range map[string]model.Config{"self-attention": toy(), "SSRU": toy()} {
@@ -31,8 +31,8 @@ func TestWorkersEqualOneThread(t *testing.T) {
 						t.Errorf("%s, %v, %+v: translations differ with 3 threads", name, w.form, o)
 					}
 				}
-				if len(d.state.workers[2].newest.rows) == 0 {
-					t.Errorf("%s: the third worker had no rows", name)
+				if len(d.state.threads[2].step.rows) == 0 {
+					t.Errorf("%s: the third thread had no rows", name)
 				}
 			}
 		}
