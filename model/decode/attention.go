@@ -83,8 +83,8 @@ func (s *step) headGrain(keys int) int {
 
 func scaleOf(dk int) float32 { return float32(1 / math.Sqrt(float64(dk))) }
 
-// attendSelf sets s.scratch.act.ctx to the self-attention of a layer, from each row to all tokens of its
-// hypothesis, for s.scratch.act.qkv. It stores the keys and values.
+// attendSelf sets s.scratch.act.ctx to the self-attention of a layer, from each row to all tokens
+// of its hypothesis, for s.scratch.act.qkv. It stores the keys and values.
 func (s *step) attendSelf(layer int) {
 	mat.Each(s.scratch.pool, len(s.rows), maxGroupRows, storeNodes{s, layer})
 	keys := 0
@@ -94,8 +94,8 @@ func (s *step) attendSelf(layer int) {
 	mat.Each(s.scratch.pool, len(s.groups)*s.sources.pages.heads, s.headGrain(keys), heads{s, layer, (*heads).attendSelf})
 }
 
-// attendCross sets s.scratch.act.ctx to the cross-attention of a layer, from each row to its source, for
-// s.scratch.act.q.
+// attendCross sets s.scratch.act.ctx to the cross-attention of a layer, from each row to its
+// source, for s.scratch.act.q.
 func (s *step) attendCross(layer int) {
 	keys := 0
 	for _, g := range s.groups {
