@@ -2,13 +2,11 @@ package train
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"tfm/internal/strict"
 	"tfm/layer"
@@ -23,33 +21,6 @@ const (
 	keyOptions = "train.options"
 	keyState   = "train.state"
 )
-
-// State is the state of a run between two steps, except weights and moments.
-type State struct {
-	Step      int           `json:"step"`      // steps done
-	Position  Position      `json:"position"`  // of the next batch
-	Trained   time.Duration `json:"trained"`   // validations and saves included
-	Validated int           `json:"validated"` // step of the last validation; 0 also: none
-	Best      Validation    `json:"best"`
-	SinceBest int           `json:"since_best"` // validations after Best
-
-	// Cooldown is that of the learning rate, zero before it begins; EndReason is why it began,
-	// and so why the run ends.
-	Cooldown  Cooldown `json:"cooldown,omitzero"`
-	EndReason Reason   `json:"end_reason,omitempty"`
-
-	// OutOfTime is the Options.Time that ended the run; 0: none. A run that is resumed with a
-	// limit up to this makes no further steps, so that it ends in the same weights. It could
-	// not decide by the durations of a step and a save, because it has not measured them yet.
-	OutOfTime time.Duration `json:"out_of_time,omitempty"`
-
-	// Missing are the parts that rounds were merged without, as in Rounds.Missing.
-	Missing string `json:"missing,omitempty"`
-
-	Data     string `json:"data"`            // fingerprint of the training pairs
-	Valid    string `json:"valid,omitempty"` // fingerprint of the validation pairs; "" is unknown
-	Products string `json:"products"`        // layer.Precision.Kernel; the weights depend on it
-}
 
 // Checkpoint is an open checkpoint. Its file has all weights of Config. Close it after use. It is
 // safe for concurrent reading. model.LoadWithoutWeights reads the tokenizers of the file.
@@ -169,6 +140,36 @@ func (c *Checkpoint) copyTo(params []*layer.Param, prefix string, dst []float32)
 	return nil
 }
 
+// partWeights copies the weights of a file of a round to p.W, and verifies them.
+func (c *Checkpoint) partWeights(p *layer.Params) error {
+	if err := c.Weights(p); err != nil {
+		return err
+	}
+	return c.verifySum(nameOfWeights, p.W)
+}
+
+// partMoments copies moments of a file of a round, and verifies them.
+func (c *Checkpoint) partMoments(p *layer.Params, moments []Moment) error {
+	for _, m := range moments {
+		if err := c.copyTo(m.params(p.List), m.Name, m.Values); err != nil {
+			return err
+		}
+		if err := c.verifySum(m.Name, m.Values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifySum compares a checksum of the file with that of values.
+func (c *Checkpoint) verifySum(name string, values []float32) error {
+	meta := c.file.Metadata()
+	if sum := sumOf(meta[keyOptions]+meta[keyState], name, values); !slices.Contains(strings.Fields(meta[keySums]), sum) {
+		return fmt.Errorf("%s: found %s, expected a checksum in %q of the header: the file was damaged or altered", c.Path, sum, meta[keySums])
+	}
+	return nil
+}
+
 // SourceKey is the key of model.File.Info for Options.Imported.
 const SourceKey = "source"
 
@@ -187,7 +188,7 @@ func writeCheckpoint(path string, file model.File, moments []Moment, o Options, 
 		file.Info[SourceKey] = o.Imported
 	}
 	if o.Rounds.Workers > 0 {
-		file.Info[keySums] = sumsOf(file.Info, file.Model.Params.W, moments)
+		file.Info[keySums] = sumsOf(file.Info[keyOptions]+file.Info[keyState], file.Model.Params.W, moments)
 	}
 	meta, tensors, err := file.Encode()
 	if err != nil {
@@ -206,42 +207,6 @@ func writeCheckpoint(path string, file model.File, moments []Moment, o Options, 
 	// The moments precede the tokenizers, whose lengths are arbitrary, so that all float32s are
 	// aligned.
 	return safetensors.Write(path, meta, slices.Insert(tensors, len(params), state...))
-}
-
-const checkpointSuffix = ".safetensors"
-
-// checkpointPath returns the path of the checkpoint of a step.
-func checkpointPath(dir string, step int) string {
-	return filepath.Join(dir, fmt.Sprintf("step-%08d%s", step, checkpointSuffix))
-}
-
-// Checkpoints returns the paths of the checkpoints in a folder by name, the oldest first. A missing
-// folder has none.
-func Checkpoints(dir string) ([]string, error) {
-	steps, err := checkpointSteps(dir)
-	paths := make([]string, len(steps))
-	for i, step := range steps {
-		paths[i] = checkpointPath(dir, step)
-	}
-	return paths, err
-}
-
-// checkpointSteps returns the steps of a folder's checkpoints in ascending order.
-func checkpointSteps(dir string) ([]int, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	var steps []int
-	for _, e := range entries {
-		var step int
-		fmt.Sscanf(e.Name(), "step-%d", &step) // 0 for another name
-		if step >= 0 && filepath.Join(dir, e.Name()) == checkpointPath(dir, step) {
-			steps = append(steps, step)
-		}
-	}
-	slices.Sort(steps)
-	return steps, nil
 }
 
 // Newest opens the newest checkpoint in a folder. If it is damaged, the error names the newest
@@ -298,21 +263,6 @@ func removeStale(dir string) {
 		}
 	}
 }
-
-// periodic returns the steps that are multiples of SaveEvery, but not 0. Only these and the last
-// step are averaged, so that an interrupted run, which saves at other steps too, ends in the same
-// weights.
-func (o Options) periodic(steps []int) (periodic []int) {
-	for _, step := range steps {
-		if o.SaveEvery > 0 && step > 0 && step%o.SaveEvery == 0 {
-			periodic = append(periodic, step)
-		}
-	}
-	return periodic
-}
-
-// newest returns the last n of steps.
-func newest(steps []int, n int) []int { return steps[max(0, len(steps)-n):] }
 
 // prune removes checkpoints except the newest Options.Keep, the newest Options.Keep periodic ones,
 // and that of the best step. If a removal fails, the next save tries again.

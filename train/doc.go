@@ -8,7 +8,9 @@
 //	pairs.go       Pairs: a corpus as token ids; stream.go: a corpus that is read in windows
 //	batches.go     Batches: ragged batches of similar lengths in random order
 //	loader.go      prepares windows and batches ahead of the training; count.go: their tokens
-//	run.go         Run, its inputs and its result
+//	data.go        Data, the inputs of a run
+//	run.go         Run and its result
+//	state.go       State, what a checkpoint has of a run, and the run in memory
 //	resume.go      the start and the resume of a run
 //	loop.go        the steps, gradient accumulation, and when to validate, save and stop
 //	clip.go        the norm of the gradient, and clipping
@@ -20,14 +22,14 @@
 //	sgd.go         SGD with momentum
 //	validate.go    loss and BLEU of the validation pairs
 //	entropy.go     the entropies of the attention weights in a validation
-//	checkpoint.go  checkpoint files; lock.go: exclusive use of their folder
+//	checkpoint.go  checkpoint files; sums.go: checksums of the parts of those of rounds
+//	paths.go       names of the files of a run; lock.go: exclusive use of their folder
 //	finish.go      the final weights of a run; average.go: the mean of checkpoints
-//	rounds.go      training in rounds: settings and files
+//	rounds.go      training in rounds
 //	work.go        a worker's part of a round; merge.go: the mean of the workers
-//	sums.go        checksums of the parts of such a file
 //	options.go     every setting and its default
 //	event.go       the progress reports of a run; log.go writes them to a runlog
-//	timing.go      speed, and estimates of the remaining time
+//	speed.go       tokens per second; timing.go: estimates of the remaining time
 //
 // Subpackages: corpus (pairs from files), runlog (the log of a run), tensorboard (event files) and
 // peers (comparisons with PyTorch).

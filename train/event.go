@@ -1,9 +1,8 @@
 package train
 
 import (
+	"slices"
 	"time"
-
-	"tfm/train/runlog"
 )
 
 // Event is a progress report of a run. There is at least one per step.
@@ -56,8 +55,15 @@ type Event struct {
 	UnigramNLL float64
 }
 
-// Sample is the translation of a validation sentence.
-type Sample = runlog.Sample
+// Reason is the reason for the end of a run.
+type Reason string
+
+const (
+	AllSteps      Reason = "all steps are done"
+	OutOfTime     Reason = "the time is up"
+	NoImprovement Reason = "the validation stopped improving"
+	Interrupted   Reason = "interrupted"
+)
 
 // Kind is the kind of an Event.
 type Kind int
@@ -80,3 +86,12 @@ const (
 
 // TokensPerSec returns the source and target tokens per second together.
 func (e Event) TokensPerSec() float64 { return e.SrcPerSec + e.TgtPerSec }
+
+// event adds the hypotheses and entropies of the last validation to e.
+func (v *validator) event(e Event) Event {
+	e.Samples, e.Distinct, e.Parts = slices.Clone(v.samples), len(v.distinct), slices.Clone(v.parts)
+	if v.entropies != nil {
+		e.Entropies = v.entropies.list
+	}
+	return e
+}

@@ -13,7 +13,9 @@ var errInUse = errors.New("another run is using these checkpoints")
 // fails if another run, in this or another process, holds the lock. Run locks Options.Dir. On
 // systems without file locks, Lock does nothing.
 func Lock(dir string) (unlock func(), err error) {
-	unlock, err = lock(dir)
+	if unlock, err = lock(dir); err == nil && unlock == nil {
+		err = errInUse
+	}
 	if err != nil {
 		return nil, fmt.Errorf("train: %s: %w", dir, err)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // lock locks the folder itself, so that no lock file remains. On a file system without locks it
-// does nothing.
+// does nothing. It returns nil if another run holds the lock.
 func lock(dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -17,7 +17,7 @@ func lock(dir string) (unlock func(), err error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		f.Close()
-		return nil, errInUse
+		return nil, nil
 	}
 	return func() { f.Close() }, nil
 }

@@ -108,6 +108,21 @@ type Options struct {
 	Rounds Rounds `json:"rounds,omitzero"` // of Work and Merge; the zero value is a training by Run
 }
 
+// Rounds are the settings of a training in rounds. In each, every worker makes LocalSteps steps on
+// its own, from the same weights and on batches of its own; then the mean of their weights becomes
+// the weights of the next round. Weights are exchanged once a round instead of at every step
+// (Stich, 2019, "Local SGD Converges Fast and Communicates Little"). The result depends on Workers,
+// but not on the number of machines, nor on when and how often a worker's part was computed.
+type Rounds struct {
+	Workers    int `json:"workers"`
+	LocalSteps int `json:"local_steps"` // steps of a worker in a round
+	Rounds     int `json:"rounds"`
+
+	// Missing are parts to leave out though they may be there, as ROUND/WORKER separated by
+	// spaces, so that a training with State.Missing is repeated.
+	Missing string `json:"-"`
+}
+
 // DefaultOptions returns the paper's settings (sections 5.1 to 5.4) of the optimizer, the schedule
 // and the number of steps of the base model. Four things differ. BatchTokens suits a CPU; the paper
 // has 25,000. Average is off; the paper averages the last 5 checkpoints of a base model. SaveEvery
@@ -233,6 +248,27 @@ func (o Options) Validate() error {
 		return &model.FieldError{Field: "search." + invalid.Field, Found: invalid.Found, Expected: invalid.Expected}
 	}
 	return nil
+}
+
+// validateRounds reports the first invalid field of a training in rounds, as a *model.FieldError.
+func (o Options) validateRounds() error {
+	r := o.Rounds
+	if r.Workers == 0 && r.LocalSteps == 0 && r.Rounds == 0 {
+		return nil
+	}
+	steps := r.LocalSteps * r.Rounds
+	return firstBroken([]rule{
+		{r.Workers < 1 || r.Workers > 1024, "workers", r.Workers, "1 to 1024"},
+		{r.LocalSteps < 1 || r.LocalSteps > 1<<20, "local_steps", r.LocalSteps, "1 to 1048576"},
+		{r.Rounds < 1 || r.Rounds > 9999, "rounds", r.Rounds, "1 to 9999"},
+		{o.Steps != steps, "steps", o.Steps, fmt.Sprintf("%d, the steps of a worker in all rounds", steps)},
+		{o.ValidEvery != 0 && o.ValidEvery != r.LocalSteps, "valid_every", o.ValidEvery, fmt.Sprintf("%d, a round, or 0", r.LocalSteps)},
+		{o.SaveEvery != r.LocalSteps, "save_every", o.SaveEvery, fmt.Sprintf("%d, a round", r.LocalSteps)},
+		{o.Time != 0, "time", o.Time, "0 in rounds, whose number is fixed"},
+		{o.Patience != 0, "patience", o.Patience, "0 in rounds, whose number is fixed"},
+		{o.BF16, "bf16", o.BF16, "false in rounds, whose bits must not depend on the processor"},
+		{o.Dir == "", "dir", o.Dir, "the folder of the rounds"},
+	})
 }
 
 // rule is a rule for a field.

@@ -13,6 +13,7 @@ import (
 	"tfm/model/decode"
 	"tfm/text"
 	"tfm/text/score"
+	"tfm/train/runlog"
 )
 
 // Validation is the result of a validation of a step's weights.
@@ -42,6 +43,9 @@ func partsLen(parts []ValidPart) (n int) {
 	}
 	return n
 }
+
+// Sample is the translation of a validation sentence.
+type Sample = runlog.Sample
 
 // Made reports whether v is a validation, not the zero value for none.
 func (v Validation) Made() bool { return v != Validation{} }
@@ -237,15 +241,6 @@ func (v *validator) bleu(translations, refs []string) float64 {
 	// choosing the best step.
 	bleu := score.Count(score.BLEU{Tokenizer: v.tokenize}, translations, refs).Result().Score
 	return math.Round(bleu*1e9) / 1e9
-}
-
-// event adds the hypotheses and entropies of the last validation to e.
-func (v *validator) event(e Event) Event {
-	e.Samples, e.Distinct, e.Parts = slices.Clone(v.samples), len(v.distinct), slices.Clone(v.parts)
-	if v.entropies != nil {
-		e.Entropies = v.entropies.list
-	}
-	return e
 }
 
 // estimate estimates the duration of a validation from the training speed. Evaluating a token takes
