@@ -47,10 +47,11 @@ type element struct {
 	tag     string // source of the start tag
 }
 
-// htmlParser finds the elements of HTML. It follows the tree construction of the standard as far as
-// it decides which elements enclose a text: there are a stack of open elements and a list of
-// formatting elements, but no tree. The document types do not matter, and elements that a browser
-// would add, such as tbody, are not added.
+// htmlParser finds the elements of HTML. It follows the tree construction of the HTML standard
+// (https://html.spec.whatwg.org, section 13.2.6; numbers of sections below are of it) as far as it
+// decides which elements enclose a text: there are a stack of open elements (13.2.4.2) and a list
+// of formatting elements (13.2.4.3), but no tree. The document types do not matter, and elements
+// that a browser would add, such as tbody, are not added.
 type htmlParser struct {
 	builder
 	scanner    scanner
@@ -172,22 +173,23 @@ func named(names ...string) func(*element) bool {
 
 func isScope(e *element) bool { return e.class&scope != 0 }
 
-// inScope returns the index of the innermost element of a name in the scope of end tags, or -1.
+// inScope returns the index of the innermost element of a name in the scope of end tags, or -1
+// (13.2.4.2, "has an element in scope").
 func (p *htmlParser) inScope(names ...string) int { return p.find(named(names...), isScope) }
 
-// inTableScope is like inScope for parts of tables.
+// inTableScope is like inScope for parts of tables (13.2.4.2, "in table scope").
 func (p *htmlParser) inTableScope(names ...string) int {
 	return p.find(named(names...), named("html", "table", "template"))
 }
 
-// closeP ends a paragraph.
+// closeP ends a paragraph (13.2.6.4.7, "close a p element").
 func (p *htmlParser) closeP() {
 	if i := p.find(named("p"), func(e *element) bool { return isScope(e) || e.name == "button" }); i >= 0 {
 		p.open = p.open[:i]
 	}
 }
 
-// closeImplied ends the elements with optional end tags, except those of a name.
+// closeImplied ends the elements with optional end tags, except those of a name (13.2.6.3).
 func (p *htmlParser) closeImplied(except string) {
 	for len(p.open) > 0 && p.top().class&implied != 0 && p.top().name != except {
 		p.open = p.open[:len(p.open)-1]
@@ -209,7 +211,7 @@ func (p *htmlParser) pop(i int) {
 	p.open = p.open[:i]
 }
 
-// start processes a start tag.
+// start processes a start tag (13.2.6.4.7, "in body").
 func (p *htmlParser) start(t token) {
 	if t.name == "image" {
 		t.name = "img"
@@ -301,7 +303,8 @@ func (p *htmlParser) start(t token) {
 	}
 }
 
-// reconstructing are the other elements before which formatting elements are opened again.
+// reconstructing are the other elements before which formatting elements are opened again
+// (13.2.6.4.7).
 var reconstructing = []string{"applet", "marquee", "object", "select", "option", "optgroup", "button"}
 
 func isForeignRoot(name string) bool { return name == "svg" || name == "math" }
@@ -310,7 +313,7 @@ func isHeading(name string) bool {
 	return len(name) == 2 && name[0] == 'h' && '1' <= name[1] && name[1] <= '6'
 }
 
-// end processes an end tag.
+// end processes an end tag (13.2.6.4.7, "in body").
 func (p *htmlParser) end(t token) {
 	if t.name == "br" {
 		t.kind = startTag
@@ -386,7 +389,8 @@ func (p *htmlParser) close(t token, e *element) {
 	p.event(event{Range: t.Range, kind: kind, element: e.id, keep: e.keep, foreign: isForeignRoot(t.name)})
 }
 
-// addFormatting adds an element to the list of formatting elements, of equal ones at most three.
+// addFormatting adds an element to the list of formatting elements, of equal ones at most three
+// (13.2.4.3, the "Noah's Ark clause").
 func (p *htmlParser) addFormatting(e *element) {
 	first, equal := -1, 0
 	for i := len(p.formatting) - 1; i >= 0 && p.formatting[i] != nil; i-- {
@@ -401,7 +405,8 @@ func (p *htmlParser) addFormatting(e *element) {
 	p.formatting = append(p.formatting, e)
 }
 
-// clearFormatting removes the formatting elements after the last marker, and the marker.
+// clearFormatting removes the formatting elements after the last marker, and the marker
+// (13.2.4.3).
 func (p *htmlParser) clearFormatting() {
 	for len(p.formatting) > 0 {
 		last := p.formatting[len(p.formatting)-1]
@@ -423,7 +428,8 @@ func (p *htmlParser) lastFormatting(name string) int {
 	return -1
 }
 
-// reconstruct opens the formatting elements again that ended with an element around them.
+// reconstruct opens the formatting elements again that ended with an element around them
+// (13.2.4.3, "reconstruct the active formatting elements").
 func (p *htmlParser) reconstruct() {
 	i := len(p.formatting)
 	for i > 0 && p.formatting[i-1] != nil && !slices.Contains(p.open, p.formatting[i-1]) {
@@ -440,7 +446,7 @@ func remove(list *[]*element, e *element) {
 }
 
 // endFormatting ends the innermost formatting element of a name by the "adoption agency algorithm"
-// of the standard, in which the copies of an element that a tree needs are the element itself. It
+// (13.2.6.4.7), in which the copies of an element that a tree needs are the element itself. It
 // returns nil if the tag is to be processed as that of an ordinary element.
 func (p *htmlParser) endFormatting(name string) (ended *element) {
 	if top := p.top(); top != nil && top.name == name && !slices.Contains(p.formatting, top) {
@@ -486,7 +492,7 @@ func (p *htmlParser) endFormatting(name string) (ended *element) {
 }
 
 // tableMode returns the name of the innermost part of a table that is open, "" if none is, or if it
-// is one of text.
+// is one of text. It stands for the insertion modes of tables (13.2.6.4.9 and 13.2.6.4.11 to 14).
 func (p *htmlParser) tableMode() string {
 	for i := len(p.open) - 1; i >= 0; i-- {
 		switch e := p.open[i]; {
@@ -503,13 +509,14 @@ func (p *htmlParser) tableMode() string {
 // inCell returns the index of the cell or caption that is open, or -1.
 func (p *htmlParser) inCell() int { return p.inTableScope("td", "th", "caption") }
 
-// closeCell ends the cell or caption at an index.
+// closeCell ends the cell or caption at an index (13.2.6.4.15, "close the cell").
 func (p *htmlParser) closeCell(i int) {
 	p.open = p.open[:i]
 	p.clearFormatting()
 }
 
-// startInTable prepares a start tag within a table. It returns true if it has processed the tag.
+// startInTable prepares a start tag within a table (13.2.6.4.9 to 13.2.6.4.15). It returns
+// true if it has processed the tag.
 func (p *htmlParser) startInTable(t *token) bool {
 	part := classes[t.name]&tablePart != 0
 	if i := p.inCell(); i >= 0 && part {
@@ -555,7 +562,8 @@ func (p *htmlParser) startInTable(t *token) bool {
 	return true
 }
 
-// endInTable processes an end tag of a part of a table. It returns false if t is another.
+// endInTable processes an end tag of a part of a table (13.2.6.4.9 to 13.2.6.4.15). It returns
+// false if t is another.
 func (p *htmlParser) endInTable(t token) bool {
 	if t.name != "table" && classes[t.name]&tablePart == 0 {
 		return false
@@ -579,8 +587,8 @@ func (p *htmlParser) inSelect() int {
 	return p.find(named("select"), func(e *element) bool { return !named("option", "optgroup")(e) })
 }
 
-// startInSelect processes a start tag within a select element, which has few. It returns false if t
-// is not within one.
+// startInSelect processes a start tag within a select element, which has few ("in select"). It
+// returns false if t is not within one.
 func (p *htmlParser) startInSelect(t *token) bool {
 	i := p.inSelect()
 	if i < 0 {
@@ -618,7 +626,7 @@ func (p *htmlParser) startInSelect(t *token) bool {
 }
 
 // leaveForeign reports whether a start tag within SVG or MathML is one of HTML, and ends the
-// foreign elements that do not contain it.
+// foreign elements that do not contain it (13.2.6.5).
 func (p *htmlParser) leaveForeign(t token) bool {
 	if p.top().html {
 		return true
@@ -633,7 +641,8 @@ func (p *htmlParser) leaveForeign(t token) bool {
 	return breaks
 }
 
-// endForeign processes an end tag within SVG or MathML. It returns false if it is one of HTML.
+// endForeign processes an end tag within SVG or MathML (13.2.6.5). It returns false if it is
+// one of HTML.
 func (p *htmlParser) endForeign(t token) bool {
 	if t.name == "br" || t.name == "p" {
 		p.leaveForeign(token{name: "p"})

@@ -225,8 +225,15 @@ func (p *placer) tree() {
 	}
 }
 
-// unitGain is the gain of a target unit whose weights are all from a span.
-const unitGain = 1 << 12
+const (
+	// unitGain is the gain of a target unit whose weights are all from a span.
+	unitGain = 1 << 12
+
+	// singleCost is the least gain of a target unit for a span of one word, which mostly has one
+	// translation, so that a further unit needs more than half of its weights from the span. The
+	// value is a choice: 65 % of the weights.
+	singleCost = unitGain * 13 / 10
+)
 
 // gain sets the gains of all spans: for each target unit that has weights from the span twice their
 // share minus one, and the gains of the spans within it.
@@ -249,10 +256,9 @@ func (p *placer) gain() {
 			}
 		}
 		slices.Sort(touched)
-		// One word mostly has one translation; more weight is needed for a further one.
 		total, least := p.sharp, unitGain
 		if hi-lo == 1 {
-			total, least = p.total, unitGain*13/10
+			total, least = p.total, singleCost
 		}
 		for _, j := range touched {
 			if g := 2*unitGain*p.value[j]/max(total[j], 1) - least; p.target[j].word {

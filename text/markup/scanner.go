@@ -44,8 +44,8 @@ func (t *token) attr(s, name string) (value string, ok bool) {
 	return "", false
 }
 
-// scanner divides a document into tokens, in HTML by the tokenization rules of its standard. No
-// byte is in two tokens or in none.
+// scanner divides a document into tokens, in HTML by the tokenization rules of its standard
+// (https://html.spec.whatwg.org, section 13.2.5). No byte is in two tokens or in none.
 type scanner struct {
 	s       string
 	pos     int
@@ -162,7 +162,7 @@ func (z *scanner) doctype() error {
 	return fmt.Errorf("found the end of the document in a declaration, expected \">\"")
 }
 
-// commentEnd returns the length of the comment that s begins with.
+// commentEnd returns the length of the comment that s begins with (13.2.5.43 to 13.2.5.52).
 func commentEnd(s string) int {
 	if strings.HasPrefix(s, "<!-->") {
 		return len("<!-->")
@@ -181,7 +181,8 @@ func commentEnd(s string) int {
 	return len(s)
 }
 
-// tag scans a start or end tag. HTML ignores one that the document ends in.
+// tag scans a start or end tag (13.2.5.6 to 13.2.5.8 and 13.2.5.32 to 13.2.5.40). HTML ignores one
+// that the document ends in.
 func (z *scanner) tag(t *token) error {
 	s, i := z.s, z.pos+1
 	t.kind = startTag
@@ -267,8 +268,8 @@ func lower(s string) string {
 	}, s)
 }
 
-// rawEnd returns the index in s, the text of an element, of its end tag, or len(s). A script may
-// have comments with scripts.
+// rawEnd returns the index in s, the text of an element, of its end tag, or len(s) (13.2.5.9 to
+// 13.2.5.14). A script may have comments with scripts (13.2.5.15 to 13.2.5.31).
 func rawEnd(s, name string) int {
 	if name == "plaintext" {
 		return len(s)
