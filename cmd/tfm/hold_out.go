@@ -14,11 +14,11 @@ import (
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
 	"tfm/text"
-	"tfm/text/clean"
+	"tfm/text/holdout"
 )
 
 func holdOutCommand(f *cli.Flags) cli.Action {
-	h := holdingOut{HoldOutOptions: clean.DefaultHoldOutOptions()}
+	h := holdingOut{Options: holdout.DefaultOptions()}
 	f.Group("Files")
 	h.corpus = filter.CorpusFlags(f)
 	filter.OutputFlags(f, &h.out, &h.dropped)
@@ -32,7 +32,7 @@ func holdOutCommand(f *cli.Flags) cli.Action {
 
 // holdingOut is the command with its flags.
 type holdingOut struct {
-	clean.HoldOutOptions
+	holdout.Options
 	corpus       *filter.Corpus
 	out, dropped string
 }
@@ -53,20 +53,20 @@ func (h *holdingOut) check() error {
 }
 
 // setNames are the names of the files of the sets. A set without pairs has no file.
-var setNames = map[clean.Set]string{clean.Train: "train", clean.Valid: "valid", clean.Test: "test"}
+var setNames = map[holdout.Set]string{holdout.Train: "train", holdout.Valid: "valid", holdout.Test: "test"}
 
 // outputs returns the files that the command writes, and the index of the first one of each set.
-func (h *holdingOut) outputs() (paths []string, first map[clean.Set]int) {
-	first = map[clean.Set]int{}
-	for _, set := range []clean.Set{clean.Train, clean.Valid, clean.Test} {
-		if set == clean.Valid && h.Valid == 0 || set == clean.Test && h.Test == 0 {
+func (h *holdingOut) outputs() (paths []string, first map[holdout.Set]int) {
+	first = map[holdout.Set]int{}
+	for _, set := range []holdout.Set{holdout.Train, holdout.Valid, holdout.Test} {
+		if set == holdout.Valid && h.Valid == 0 || set == holdout.Test && h.Test == 0 {
 			continue
 		}
 		first[set] = len(paths)
 		paths = append(paths, h.corpus.SetOutputs(h.out, setNames[set])...)
 	}
 	if h.dropped != "" {
-		first[clean.Removed] = len(paths)
+		first[holdout.Removed] = len(paths)
 		paths = append(paths, h.dropped)
 	}
 	return paths, first
@@ -82,15 +82,15 @@ func (h *holdingOut) run(ctx context.Context, _ []string) error {
 		screen.Update(time.Now(), fmt.Sprintf("reading %d: %s, %.0f s", reading, format.Count(n, "pair"), time.Since(start).Seconds()))
 	}
 	paths, first := h.outputs()
-	var report *clean.HoldOutReport
+	var report *holdout.Report
 	err := filter.WriteFiles(h.out, paths, func(files []io.Writer) error {
 		var err error
-		report, err = clean.HoldOut(ctx, h.corpus.Files().Pairs(), h.HoldOutOptions, func(p text.Pair, set clean.Set, overlap clean.Overlap) error {
+		report, err = holdout.Divide(ctx, h.corpus.Files().Pairs(), h.Options, func(p text.Pair, set holdout.Set, overlap holdout.Overlap) error {
 			i, ok := first[set]
 			switch {
 			case !ok:
 				return nil
-			case set == clean.Removed:
+			case set == holdout.Removed:
 				return filter.WriteDropped(files[i], p, overlap.String())
 			}
 			return filter.WritePair(files[i:][:len(h.corpus.Files().Paths())], p)
@@ -108,13 +108,13 @@ func (h *holdingOut) run(ctx context.Context, _ []string) error {
 	}
 	line := func(name string, n int) { filter.Share(screen, name, n, all) }
 	line("pairs", all)
-	line("valid", report.Pairs[clean.Valid])
-	line("test", report.Pairs[clean.Test])
+	line("valid", report.Pairs[holdout.Valid])
+	line("test", report.Pairs[holdout.Test])
 	for o, n := range report.Removed {
 		if n > 0 {
-			line("  "+clean.Overlap(o).String(), n)
+			line("  "+holdout.Overlap(o).String(), n)
 		}
 	}
-	line("train", report.Pairs[clean.Train])
+	line("train", report.Pairs[holdout.Train])
 	return nil
 }

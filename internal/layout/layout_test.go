@@ -41,7 +41,9 @@ var allowedImports = []struct{ name, imports string }{
 	{"text/script", ""},
 	{"text/augment", "text text/script"},
 	{"text/tokenizer/bpe", "text text/tokenizer/internal/merges text/tokenizer/internal/tally text/tokenizer/internal/varint"},
-	{"text/clean", "internal/hash text text/align text/charset text/internal/exact text/internal/parallel text/script"},
+	{"text/internal/words", "internal/hash text/script"},
+	{"text/clean", "internal/hash text text/align text/charset text/internal/exact text/internal/parallel text/internal/words text/script"},
+	{"text/holdout", "internal/hash text text/internal/words"},
 	{"text/score", "text/internal/exact text/internal/parallel text/script"},
 	{"text/tokenizer/sentencepiece/internal/charsmap", ""},
 	{"text/tokenizer/sentencepiece", "text text/internal/exact text/tokenizer/internal/merges text/tokenizer/internal/rewrite text/tokenizer/sentencepiece/internal/charsmap"},
@@ -68,7 +70,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"train/runlog", ""},
 	{"train/tensorboard", ""},
 	{"train", "mat layer text text/score model model/safetensors model/decode train/runlog internal/strict"},
-	{"train/corpus", "model text text/augment text/clean text/script text/split text/tokenizer/vocab train internal/format internal/hash internal/yaml"},
+	{"train/corpus", "model text text/augment text/holdout text/script text/split text/tokenizer/vocab train internal/format internal/hash internal/yaml"},
 
 	// Programs around the model.
 	{"serve", "text text/detect text/document text/markup text/split model translate"},
@@ -109,7 +111,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/training", "mat layer text text/detect text/script text/score text/tokenizer/vocab model model/decode model/safetensors train train/corpus train/runlog translate internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},
-	{"cmd/tfm", "mat layer text text/clean text/detect text/markup text/split text/tokenizer/subword text/score text/tokenizer/sentencepiece text/tokenizer/vocab model model/convert model/safetensors model/decode translate serve train train/corpus train/runlog " +
+	{"cmd/tfm", "mat layer text text/clean text/detect text/holdout text/markup text/split text/tokenizer/subword text/score text/tokenizer/sentencepiece text/tokenizer/vocab model model/convert model/safetensors model/decode translate serve train train/corpus train/runlog " +
 		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/hub cmd/tfm/internal/heatmap cmd/tfm/internal/grammar " +
 		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/distill cmd/tfm/internal/scoring cmd/tfm/internal/translator cmd/tfm/internal/filter cmd/tfm/internal/documents cmd/tfm/internal/shard cmd/tfm/internal/record cmd/tfm/internal/training " +
 		"internal/format internal/bench"},

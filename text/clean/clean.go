@@ -9,6 +9,7 @@ import (
 	"tfm/internal/hash"
 	"tfm/text"
 	"tfm/text/internal/parallel"
+	"tfm/text/internal/words"
 )
 
 // Report is the result of Clean.
@@ -39,6 +40,18 @@ func Clean(ctx context.Context, pairs iter.Seq2[text.RepairedPair, error], o Opt
 		return nil, err
 	}
 	return c.clean(ctx, visit)
+}
+
+// pair is a pair with the measures of both sides.
+type pair struct {
+	text.RepairedPair
+	src, tgt words.Sentence
+}
+
+// measure sets the measures.
+func (p *pair) measure() {
+	p.src.Measure(p.Source)
+	p.tgt.Measure(p.Target)
 }
 
 // cleaner is the state of Clean.

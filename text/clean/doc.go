@@ -1,12 +1,10 @@
-// Package clean drops faulty pairs from a corpus, and splits off validation and test pairs. It
-// reads pairs as streams, in bounded memory, keeps their order, and depends on no language: it
-// learns the usual from a sample of the corpus. It imports the standard library and text
-// packages.
+// Package clean drops faulty pairs from a corpus. It reads pairs as streams, in bounded memory,
+// keeps their order, and depends on no language: it learns the usual from a sample of the corpus.
+// It imports the standard library and text packages.
 //
 //	clean.go       Clean: the readings of a corpus, the verdict of each pair
 //	options.go     Options
 //	fault.go       the faults, the table of the rules
-//	side.go        the measures of a sentence: lengths, words, scripts
 //	sample.go      the sample
 //
 // The rules:
@@ -24,13 +22,6 @@
 //	evidence.go    the evidence of the units of a pair for and against that
 //	learn.go       translations and evidence, learned from the sample
 //
-// Validation and test pairs:
-//
-//	draw.go        pairs at random
-//	holdout.go     HoldOut: validation and test pairs, and the other pairs without similar ones
-//	validation.go  ValidationSet: validation pairs without near-duplicates among the other pairs
-//	shingles.go    sentences that resemble each other
-//
 // # Terms
 //
 //   - fault: a reason to drop a pair, found by one rule
@@ -42,5 +33,4 @@
 //   - explanation: how well the other side of a pair explains a unit, as a bin
 //   - evidence: logarithm of the ratio of the probabilities of an explanation in aligned and random
 //     pairs
-//   - shingle: two consecutive words
 package clean

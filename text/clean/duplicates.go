@@ -1,6 +1,9 @@
 package clean
 
-import "tfm/internal/hash"
+import (
+	"tfm/internal/hash"
+	"tfm/text/internal/words"
+)
 
 // repeatRule finds pairs that repeat earlier ones.
 type repeatRule struct {
@@ -17,7 +20,7 @@ func (o *Options) repeatRules() (list []repeatRule) {
 		}
 	}
 	add(Duplicate, 1, func(p *pair) uint64 { return hash.Pair(p.Source, p.Target) })
-	add(NearDuplicate, 1, func(p *pair) uint64 { return hash.Combine(hashWords(p.src.words), hashWords(p.tgt.words)) })
+	add(NearDuplicate, 1, func(p *pair) uint64 { return hash.Combine(words.Hash(p.src.Words), words.Hash(p.tgt.Words)) })
 	add(RepeatedSource, o.PerSource, func(p *pair) uint64 { return hashText(p.Source) })
 	add(RepeatedTarget, o.PerTarget, func(p *pair) uint64 { return hashText(p.Target) })
 	return list

@@ -8,6 +8,7 @@ import (
 
 	"tfm/internal/hash"
 	"tfm/text/align"
+	"tfm/text/internal/words"
 )
 
 // minLexicalPairs is the number of pairs of a sample from which translations are learned.
@@ -137,13 +138,13 @@ func withOtherTarget(pairs []*judged, i, tries int, plausible func(x, y int) boo
 func (l *lexical) count(pairs []sampledPair) {
 	for i := range l.sides {
 		v := &l.sides[i]
-		var d side
+		var d words.Sentence
 		type occurrence struct{ pairs, count, last int }
-		occurrences := map[word]occurrence{}
-		var order []word
+		occurrences := map[words.Word]occurrence{}
+		var order []words.Word
 		for k, p := range pairs {
-			d.measure([2]string{p.Source, p.Target}[i])
-			for _, unit := range d.units() {
+			d.Measure([2]string{p.Source, p.Target}[i])
+			for _, unit := range units(&d) {
 				n := occurrences[unit]
 				if n.count == 0 {
 					order = append(order, unit)
@@ -155,7 +156,7 @@ func (l *lexical) count(pairs []sampledPair) {
 				occurrences[unit] = n
 			}
 		}
-		v.ids = map[word]int32{}
+		v.ids = map[words.Word]int32{}
 		for _, unit := range order {
 			if n := occurrences[unit]; n.pairs >= 2 {
 				v.ids[unit] = int32(len(v.ids))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tfm/text/align"
+	"tfm/text/internal/words"
 )
 
 // lexical judges whether the sides of a pair translate each other: by how well the units of each
@@ -24,7 +25,7 @@ type lexical struct {
 
 // vocabulary holds the units of a side that several pairs of the sample have.
 type vocabulary struct {
-	ids   map[word]int32
+	ids   map[words.Word]int32
 	pairs []int // by id: pairs with the unit
 	count []int // by id: occurrences
 	total int   // sum of count
@@ -38,10 +39,10 @@ type direction struct {
 
 // judged is a pair as units.
 type judged struct {
-	units   [2][]word  // source, target
-	known   [2][]word  // units with an id
-	ids     [2][]int32 // of known
-	lengths [2]int     // logarithms of the characters
+	units   [2][]words.Word // source, target
+	known   [2][]words.Word // units with an id
+	ids     [2][]int32      // of known
+	lengths [2]int          // logarithms of the characters
 }
 
 // inDirection returns the pair whose target one of lexical.directions explains.
@@ -52,15 +53,15 @@ func (j *judged) inDirection(d int) align.Pair {
 // prepare returns the units of a measured pair.
 func (l *lexical) prepare(p *pair) *judged {
 	j := new(judged)
-	for side, d := range [2]*side{&p.src, &p.tgt} {
-		j.units[side] = slices.Clone(d.units())
+	for side, d := range [2]*words.Sentence{&p.src, &p.tgt} {
+		j.units[side] = slices.Clone(units(d))
 		for _, unit := range j.units[side] {
 			if id, ok := l.sides[side].ids[unit]; ok {
 				j.ids[side] = append(j.ids[side], id)
 				j.known[side] = append(j.known[side], unit)
 			}
 		}
-		j.lengths[side] = logOf(d.chars)
+		j.lengths[side] = logOf(d.Chars)
 	}
 	return j
 }
@@ -77,13 +78,13 @@ func (j *judged) withTarget(other *judged) *judged {
 const maxUnits = 256
 
 // units returns the units of a sentence: the stems of its words.
-func (d *side) units() []word { return d.stems[:min(len(d.stems), maxUnits)] }
+func units(d *words.Sentence) []words.Word { return d.Stems[:min(len(d.Stems), maxUnits)] }
 
 // judge is a worker that scores pairs.
 type judge struct {
 	l       *lexical
 	scorers [2]*align.Scorer // by direction
-	sorted  [2][]word        // units of a pair, source and target
+	sorted  [2][]words.Word  // units of a pair, source and target
 }
 
 func (l *lexical) judge() *judge {
@@ -100,7 +101,7 @@ func (w *judge) each(j *judged, own bool, do func(e *evidence, id int32, class, 
 	for d := range w.l.directions {
 		e, explained := &w.l.directions[d].units, 1-d
 		v := &w.l.sides[explained]
-		copied := func(unit word) bool {
+		copied := func(unit words.Word) bool {
 			_, ok := slices.BinarySearch(w.sorted[d], unit)
 			return ok
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tfm/text/internal/words"
 )
 
 // numbers reports sides with different numbers. Equal are numbers with the same significant digits,
@@ -16,7 +18,7 @@ import (
 // A number of one side only may be written in words on the other. It is a fault if it has three
 // digits or more and is not round.
 func (c *cleaner) numbers(p *pair) bool {
-	if p.src.digits == 0 && p.tgt.digits == 0 {
+	if p.src.Digits == 0 && p.tgt.Digits == 0 {
 		return false
 	}
 	src, tgt := parseNumbers(p.Source), parseNumbers(p.Target)
@@ -93,7 +95,7 @@ func parseDigits(s string, i int) (string, int) {
 		if !unicode.IsDigit(r) {
 			break
 		}
-		digits = append(digits, byte('0'+digitValue(r)))
+		digits = append(digits, byte('0'+words.DigitValue(r)))
 		i += size
 	}
 	return string(digits), i

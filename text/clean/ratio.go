@@ -37,7 +37,7 @@ type ratioClass struct {
 }
 
 func (r *ratios) add(p *pair) {
-	r.samples = append(r.samples, [2]int{logOf(p.src.chars), logOf(p.tgt.chars)})
+	r.samples = append(r.samples, [2]int{logOf(p.src.Chars), logOf(p.tgt.Chars)})
 }
 
 // length returns the logarithm of the length of a pair: that of the target, or of the usual
@@ -91,5 +91,5 @@ func (r *ratios) deviations(x, y int) float64 {
 
 // ratio reports a ratio of lengths far from the usual ones.
 func (c *cleaner) ratio(p *pair) bool {
-	return !c.plausible(logOf(p.src.chars), logOf(p.tgt.chars))
+	return !c.plausible(logOf(p.src.Chars), logOf(p.tgt.Chars))
 }

@@ -163,21 +163,3 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
-
-func TestMeasure(t *testing.T) {
-	var d side
-	d.measure("Don't e\u0301tudier 12 ab12 我用Go。  –")
-	var same side
-	same.measure("don t ÉTUDIER ...")
-	if d.chars != 31 || d.digits != 4 || d.spaced != 5 || d.length() != 7 || len(d.words) != 9 {
-		t.Errorf("measures %+v", d)
-	}
-	if d.words[0] != same.words[0] || d.words[1] != same.words[1] || d.words[2] == same.words[2] {
-		t.Errorf("words %v and %v: want the same first two", d.words, same.words)
-	}
-	for r, want := range map[rune]int{'7': 7, '７': 7, '٧': 7, '७': 7, '𝟘': 0, '𝟙': 1, '𝟡': 9} {
-		if got := digitValue(r); got != want {
-			t.Errorf("digitValue(%q) = %d, want %d", r, got, want)
-		}
-	}
-}

@@ -35,7 +35,7 @@ func (s *sample) has(line int) bool { return hash.Mix(uint64(line))>>(64-s.bits)
 
 // add adds a pair that has reports.
 func (s *sample) add(p *pair) {
-	q := sampledPair{p.RepairedPair, len(p.src.units()) * len(p.tgt.units())}
+	q := sampledPair{p.RepairedPair, len(units(&p.src)) * len(units(&p.tgt))}
 	s.pairs = append(s.pairs, q)
 	s.bytes += q.Bytes
 	s.cooccurrences += q.cooccurrences

@@ -1,6 +1,9 @@
 package clean
 
-import "tfm/text/script"
+import (
+	"tfm/text/internal/words"
+	"tfm/text/script"
+)
 
 // scripts are the scripts of one side of a corpus.
 type scripts struct {
@@ -20,9 +23,9 @@ func weight(class script.Script, letters int) int {
 }
 
 // add counts a sentence for the script of most of its letters, if it has letters.
-func (s *scripts) add(d *side) {
+func (s *scripts) add(d *words.Sentence) {
 	best, most := 0, 0
-	for class, n := range d.letters {
+	for class, n := range d.Letters {
 		if n := weight(script.Script(class), n); n > most {
 			best, most = class, n
 		}
@@ -63,9 +66,9 @@ func (c *cleaner) wrongScript(p *pair) bool {
 	return c.learned.src.wrong(&p.src) || c.learned.tgt.wrong(&p.tgt)
 }
 
-func (s *scripts) wrong(d *side) bool {
+func (s *scripts) wrong(d *words.Sentence) bool {
 	usual, foreign := 0, 0
-	for class, n := range d.letters {
+	for class, n := range d.Letters {
 		if n := weight(script.Script(class), n); s.usual[class] {
 			usual += n
 		} else {

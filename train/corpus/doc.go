@@ -60,7 +60,7 @@
 //   - pair: a source sentence and its translation, line n of two files or one line of a TSV
 //   - survey: the result of the first reading of a corpus
 //   - facts: counts and measures of the text of a corpus
-//   - held out: used for validation instead of training; see clean.ValidationSet
+//   - held out: used for validation instead of training; see holdout.ValidationSet
 //   - reference: target sentence of a validation pair, for BLEU
 //   - window: consecutive pairs that are shuffled together, in memory; see train.Stream
 //   - stream: a corpus that is read window by window in every epoch

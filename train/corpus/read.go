@@ -10,7 +10,7 @@ import (
 
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/clean"
+	"tfm/text/holdout"
 	"tfm/text/tokenizer/vocab"
 	"tfm/train"
 )
@@ -75,7 +75,7 @@ type Corpus struct {
 	Windows     int // windows of an epoch; 1 if all pairs are in memory
 	WindowPairs int // pairs of a window, held-out pairs included
 
-	HeldOut *clean.ValidationSet // the held-out pairs; nil unless ValidPairs are of Train
+	HeldOut *holdout.ValidationSet // the held-out pairs; nil unless ValidPairs are of Train
 }
 
 // Read reads a corpus for a training with the options o. It is Inspect and Survey.Read in one call,

@@ -9,7 +9,7 @@ import (
 	"tfm/model"
 	"tfm/text"
 	"tfm/text/augment"
-	"tfm/text/clean"
+	"tfm/text/holdout"
 	"tfm/text/tokenizer/vocab"
 )
 
@@ -25,9 +25,9 @@ type Survey struct {
 
 	sum     uint64 // hash of the training pairs, in order
 	affixes affixes
-	words   *vocab.Trainer       // nil for given tokenizers and after Read
-	heldOut *clean.ValidationSet // nil with Options.Valid
-	chosen  bool                 // whether heldOut has its pairs
+	words   *vocab.Trainer         // nil for given tokenizers and after Read
+	heldOut *holdout.ValidationSet // nil with Options.Valid
+	chosen  bool                   // whether heldOut has its pairs
 }
 
 // Validation describes the validation pairs of Options.Valid.
@@ -57,7 +57,7 @@ func Inspect(ctx context.Context, c Options) (*Survey, error) {
 		}
 	}
 	if c.Valid == nil {
-		s.heldOut = clean.NewValidationSet(maxHeldOut, max(1, len(c.Train.parts)))
+		s.heldOut = holdout.NewValidationSet(maxHeldOut, max(1, len(c.Train.parts)))
 	}
 	var used *usage
 	if c.Tokenizers == nil || c.CountWords {

@@ -13,7 +13,7 @@ import (
 	"tfm/internal/texttest"
 	"tfm/model"
 	"tfm/text"
-	"tfm/text/clean"
+	"tfm/text/holdout"
 	"tfm/train"
 	"tfm/train/corpus"
 )
@@ -211,12 +211,12 @@ func TestLines(t *testing.T) {
 
 // Held-out pairs that resemble training pairs are named.
 func TestNearHeldOutPairs(t *testing.T) {
-	d := data{Survey: new(corpus.Survey), read: &corpus.Corpus{ValidPairs: 7, HeldOut: &clean.ValidationSet{Near: 5}}}
+	d := data{Survey: new(corpus.Survey), read: &corpus.Corpus{ValidPairs: 7, HeldOut: &holdout.ValidationSet{Near: 5}}}
 	d.overlap()
 	if want := "5 of 7 held-out pairs have the source or the target of a training pair"; len(d.found) != 1 || !strings.HasPrefix(d.found[0], want) {
 		t.Errorf("warnings %q, want %q", d.found, want)
 	}
-	d.read.HeldOut = &clean.ValidationSet{Moved: 9}
+	d.read.HeldOut = &holdout.ValidationSet{Moved: 9}
 	if d.overlap(); len(d.found) != 1 {
 		t.Errorf("warnings %q, want no second one", d.found)
 	}

@@ -1,4 +1,4 @@
-package clean
+package holdout
 
 import (
 	"context"
@@ -10,13 +10,17 @@ import (
 	"strings"
 	"testing"
 
+	"tfm/internal/texttest"
 	"tfm/text"
+	"tfm/text/internal/words"
 )
 
-func validPairs(pairs []text.Pair) iter.Seq2[text.Pair, error] {
+// corpus returns pairs as a corpus, and numbers them.
+func corpus(pairs []text.Pair) iter.Seq2[text.Pair, error] {
 	return func(yield func(text.Pair, error) bool) {
-		for p, err := range pairsOf(pairs) {
-			if !yield(p.Pair, err) {
+		for i, p := range pairs {
+			p.Line = i + 1
+			if !yield(p, nil) {
 				return
 			}
 		}
@@ -25,7 +29,11 @@ func validPairs(pairs []text.Pair) iter.Seq2[text.Pair, error] {
 
 // similarPairs returns pairs, some of them similar to others.
 func similarPairs(n int) []text.Pair {
-	pairs := invented(n, false)
+	source, target := texttest.Pairs(n)
+	pairs := make([]text.Pair, n)
+	for i := range pairs {
+		pairs[i] = text.Pair{Source: source[i], Target: target[i]}
+	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range n / 2 {
 		p := pairs[r.IntN(n)]
@@ -47,9 +55,9 @@ func similarPairs(n int) []text.Pair {
 	return pairs
 }
 
-func holdOutOf(t *testing.T, pairs []text.Pair, o HoldOutOptions) (sets []Set, overlaps []Overlap, r *HoldOutReport) {
+func holdOutOf(t *testing.T, pairs []text.Pair, o Options) (sets []Set, overlaps []Overlap, r *Report) {
 	t.Helper()
-	r, err := HoldOut(context.Background(), validPairs(pairs), o, func(p text.Pair, s Set, overlap Overlap) error {
+	r, err := Divide(context.Background(), corpus(pairs), o, func(p text.Pair, s Set, overlap Overlap) error {
 		if sets, overlaps = append(sets, s), append(overlaps, overlap); p.Line != len(sets) {
 			t.Fatalf("pair %d is that of line %d", len(sets), p.Line)
 		}
@@ -63,17 +71,17 @@ func holdOutOf(t *testing.T, pairs []text.Pair, o HoldOutOptions) (sets []Set, o
 
 // The held-out sentences resemble no others, by a comparison of all with all, and no other pair is
 // removed.
-func TestHoldOut(t *testing.T) {
+func TestDivide(t *testing.T) {
 	pairs := similarPairs(1000)
 	var sources, targets [][]uint64
 	for _, p := range pairs {
-		var d side
-		d.measure(p.Source)
-		sources = append(sources, shingles(nil, d.words))
-		d.measure(p.Target)
-		targets = append(targets, shingles(nil, d.words))
+		var d words.Sentence
+		d.Measure(p.Source)
+		sources = append(sources, shingles(nil, d.Words))
+		d.Measure(p.Target)
+		targets = append(targets, shingles(nil, d.Words))
 	}
-	for _, o := range []HoldOutOptions{{Valid: 50, Test: 60, Seed: 1, Similarity: 0.7}, {Valid: 30, Seed: 2, Similarity: 0.5}, {Test: 40, Seed: 3, Similarity: 1}} {
+	for _, o := range []Options{{Valid: 50, Test: 60, Seed: 1, Similarity: 0.7}, {Valid: 30, Seed: 2, Similarity: 0.5}, {Test: 40, Seed: 3, Similarity: 1}} {
 		sets, overlaps, r := holdOutOf(t, pairs, o)
 		if r.Pairs[Valid] != o.Valid || r.Pairs[Test] != o.Test || r.Pairs[Train]+r.Pairs[Valid]+r.Pairs[Test]+r.Pairs[Removed] != len(pairs) {
 			t.Errorf("%+v: report %+v", o, r)
@@ -100,28 +108,28 @@ func TestHoldOut(t *testing.T) {
 	}
 }
 
-func TestHoldOutErrors(t *testing.T) {
+func TestDivideErrors(t *testing.T) {
 	var same []text.Pair
 	for i := range 5000 {
 		same = append(same, text.Pair{Source: fmt.Sprintf("Version %d.", i), Target: fmt.Sprint("word", strings.Repeat("a", i%7))})
 	}
-	o := DefaultHoldOutOptions()
+	o := DefaultOptions()
 	nop := func(text.Pair, Set, Overlap) error { return nil }
-	if _, err := HoldOut(context.Background(), validPairs(same), o, nop); err == nil || !strings.Contains(err.Error(), "found 1 of 5000 pairs that do not resemble each other, expected at least 2000") {
+	if _, err := Divide(context.Background(), corpus(same), o, nop); err == nil || !strings.Contains(err.Error(), "found 1 of 5000 pairs that do not resemble each other, expected at least 2000") {
 		t.Errorf("error %v", err)
 	}
 	broken := errors.New("broken")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	o.Progress = func(reading, pairs int) { cancel(broken) }
-	if _, err := HoldOut(ctx, validPairs(same), o, nop); err != broken {
+	if _, err := Divide(ctx, corpus(same), o, nop); err != broken {
 		t.Errorf("error %v, want the cause", err)
 	}
-	o = DefaultHoldOutOptions()
+	o = DefaultOptions()
 	o.Valid, o.Test = 1, 0
-	if _, err := HoldOut(context.Background(), validPairs(same), o, func(text.Pair, Set, Overlap) error { return broken }); err != broken {
+	if _, err := Divide(context.Background(), corpus(same), o, func(text.Pair, Set, Overlap) error { return broken }); err != broken {
 		t.Errorf("error %v, want that of visit", err)
 	}
-	for _, o := range []HoldOutOptions{{Valid: -1, Test: 1, Similarity: 1}, {Similarity: 1}, {Valid: 1}, {Test: 1, Similarity: 1.5}, {Test: 1 << 40, Similarity: 1}} {
+	for _, o := range []Options{{Valid: -1, Test: 1, Similarity: 1}, {Similarity: 1}, {Valid: 1}, {Test: 1, Similarity: 1.5}, {Test: 1 << 40, Similarity: 1}} {
 		if o.Validate() == nil {
 			t.Errorf("%+v is valid", o)
 		}

@@ -1,4 +1,4 @@
-package clean
+package holdout
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 // Set is a part of a corpus.
 type Set int
 
-// The sets of HoldOut. Removed are pairs that resemble held-out ones.
+// The sets of Divide. Removed are pairs that resemble held-out ones.
 const (
 	Train Set = iota
 	Valid
@@ -39,8 +39,8 @@ func (o Overlap) String() string {
 	return [NumOverlaps]string{"", "equal source", "equal target", "similar source", "similar target"}[o]
 }
 
-// HoldOutOptions are the options of HoldOut.
-type HoldOutOptions struct {
+// Options are the options of Divide.
+type Options struct {
 	Valid, Test int // pairs
 	Seed        uint64
 
@@ -53,14 +53,14 @@ type HoldOutOptions struct {
 	Progress func(reading, pairs int)
 }
 
-// DefaultHoldOutOptions returns the options that suit most corpora: with this similarity, sentences
+// DefaultOptions returns the options that suit most corpora: with this similarity, sentences
 // of eleven words are similar if they differ in one of them.
-func DefaultHoldOutOptions() HoldOutOptions {
-	return HoldOutOptions{Valid: 1000, Test: 1000, Seed: 1, Similarity: 0.7}
+func DefaultOptions() Options {
+	return Options{Valid: 1000, Test: 1000, Seed: 1, Similarity: 0.7}
 }
 
 // Validate reports the first option that is out of range.
-func (o *HoldOutOptions) Validate() error {
+func (o *Options) Validate() error {
 	const limit = 1_000_000
 	switch {
 	case o.Valid < 0 || o.Valid > limit:
@@ -75,13 +75,13 @@ func (o *HoldOutOptions) Validate() error {
 	return nil
 }
 
-// HoldOutReport is the result of HoldOut.
-type HoldOutReport struct {
+// Report is the result of Divide.
+type Report struct {
 	Pairs   [numSets]int     // by set
 	Removed [NumOverlaps]int // by overlap
 }
 
-// HoldOut divides the pairs of a corpus into training, validation and test pairs. It draws the
+// Divide divides the pairs of a corpus into training, validation and test pairs. It draws the
 // validation and test pairs at random, so that no source and no target resembles that of another
 // one of them, and removes the training pairs that resemble them. Pairs with a blank side are not
 // drawn.
@@ -92,17 +92,17 @@ type HoldOutReport struct {
 //
 // Errors are those of pairs, of visit, that the corpus has not enough different pairs, or the cause
 // of the end of ctx.
-func HoldOut(ctx context.Context, pairs iter.Seq2[text.Pair, error], o HoldOutOptions, visit func(text.Pair, Set, Overlap) error) (*HoldOutReport, error) {
-	h := &holdOut{HoldOutOptions: o, pairs: pairs}
+func Divide(ctx context.Context, pairs iter.Seq2[text.Pair, error], o Options, visit func(text.Pair, Set, Overlap) error) (*Report, error) {
+	h := &division{Options: o, pairs: pairs}
 	if err := h.choose(ctx); err != nil {
 		return nil, err
 	}
 	return h.divide(ctx, visit)
 }
 
-// holdOut is the state of HoldOut.
-type holdOut struct {
-	HoldOutOptions
+// division is the state of Divide.
+type division struct {
+	Options
 	pairs iter.Seq2[text.Pair, error]
 
 	readings int
@@ -111,9 +111,9 @@ type holdOut struct {
 }
 
 // overlap returns the overlap of a pair with the held-out ones, and measures it.
-func (h *holdOut) overlap(p text.Pair) Overlap {
-	h.src.measure(p.Source)
-	h.tgt.measure(p.Target)
+func (h *division) overlap(p text.Pair) Overlap {
+	h.src.Measure(p.Source)
+	h.tgt.Measure(p.Target)
 	switch {
 	case h.src.hasEqual():
 		return EqualSource
@@ -128,7 +128,7 @@ func (h *holdOut) overlap(p text.Pair) Overlap {
 }
 
 // choose chooses the held-out pairs.
-func (h *holdOut) choose(ctx context.Context) error {
+func (h *division) choose(ctx context.Context) error {
 	for n := 2*(h.Valid+h.Test) + drawnMargin; ; n *= 8 {
 		d := newDrawing(n, h.Seed)
 		if err := h.each(ctx, d.add); err != nil {
@@ -149,7 +149,7 @@ func (h *holdOut) choose(ctx context.Context) error {
 }
 
 // assign assigns candidates to the sets, and returns the number of those that it assigned.
-func (h *holdOut) assign(candidates []drawn) (n int) {
+func (h *division) assign(candidates []drawn) (n int) {
 	h.sets = map[int]Set{}
 	h.src, h.tgt = newSimilarity(h.Similarity), newSimilarity(h.Similarity)
 	for _, c := range candidates {
@@ -171,8 +171,9 @@ func (h *holdOut) assign(candidates []drawn) (n int) {
 }
 
 // each calls do with each pair, and Progress from time to time.
-func (h *holdOut) each(ctx context.Context, do func(text.Pair) error) error {
+func (h *division) each(ctx context.Context, do func(text.Pair) error) error {
 	h.readings++
+	const progressEvery = 1 << 10 // pairs
 	n := 0
 	return text.Each(ctx, h.pairs, func(p text.Pair) error {
 		if n++; n%progressEvery == 0 && h.Progress != nil {
@@ -183,8 +184,8 @@ func (h *holdOut) each(ctx context.Context, do func(text.Pair) error) error {
 }
 
 // divide calls visit with all pairs.
-func (h *holdOut) divide(ctx context.Context, visit func(text.Pair, Set, Overlap) error) (*HoldOutReport, error) {
-	r := new(HoldOutReport)
+func (h *division) divide(ctx context.Context, visit func(text.Pair, Set, Overlap) error) (*Report, error) {
+	r := new(Report)
 	err := h.each(ctx, func(p text.Pair) error {
 		set, overlap := h.sets[p.Line], NoOverlap
 		if set == Train {

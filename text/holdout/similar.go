@@ -1,23 +1,22 @@
-package clean
+package holdout
 
 import (
 	"cmp"
 	"slices"
 
 	"tfm/internal/hash"
+	"tfm/text/internal/words"
 )
 
 // shingles appends the hashes of the pairs of consecutive words of a sentence to list, in ascending
 // order, each once. The first and the last word form pairs with the ends of the sentence, and all
 // numbers are equal.
-func shingles(list []uint64, words []word) []uint64 {
-	const end = wordFlags // no word
+func shingles(list []uint64, sentence []words.Word) []uint64 {
+	const end = words.NoWord
 	last := end
 	start := len(list)
-	for _, w := range words {
-		if w.isNumber() {
-			w = anyNumber
-		}
+	for _, w := range sentence {
+		w = w.WithoutValue()
 		list = append(list, hash.Combine(uint64(last), uint64(w)))
 		last = w
 	}
@@ -29,10 +28,10 @@ func shingles(list []uint64, words []word) []uint64 {
 // similarity finds sentences that equal one of a set, or resemble one: the Jaccard index of their
 // shingles is at least min. It compares exactly, and only with sentences that share a rare shingle.
 type similarity struct {
-	side  // the sentence that is compared
-	equal map[uint64]bool
-	min   float64
-	sets  [][]uint64 // shingles of the sentences of the set
+	words.Sentence // the sentence that is compared
+	equal          map[uint64]bool
+	min            float64
+	sets           [][]uint64 // shingles of the sentences of the set
 
 	// The sentences of the set by their first shingles. A similar sentence has at least min·n
 	// of their n shingles, and so one of the first (1-min)·n + 1.
@@ -49,8 +48,8 @@ func newSimilarity(min float64) *similarity {
 
 // add adds the measured sentence to the set.
 func (s *similarity) add() {
-	s.equal[hashWords(s.words)] = true
-	s.sets = append(s.sets, shingles(nil, s.words))
+	s.equal[words.Hash(s.Words)] = true
+	s.sets = append(s.sets, shingles(nil, s.Words))
 	s.asked = append(s.asked, 0)
 	s.index(len(s.sets)-1, s.sets[len(s.sets)-1])
 }
@@ -84,12 +83,12 @@ func (s *similarity) optimize() {
 }
 
 // hasEqual reports whether the measured sentence equals one of the set.
-func (s *similarity) hasEqual() bool { return s.equal[hashWords(s.words)] }
+func (s *similarity) hasEqual() bool { return s.equal[words.Hash(s.Words)] }
 
 // hasSimilar reports whether the measured sentence resembles one of the set.
 func (s *similarity) hasSimilar() bool {
 	s.asks++
-	s.probe = shingles(s.probe[:0], s.words)
+	s.probe = shingles(s.probe[:0], s.Words)
 	for _, x := range s.probe {
 		for _, i := range s.byShingle[x] {
 			if s.asked[i] == s.asks {

@@ -1,4 +1,4 @@
-package clean
+package holdout
 
 import (
 	"context"
@@ -19,7 +19,7 @@ func validationSetOf(t *testing.T, pairs []text.Pair, n int) *ValidationSet {
 	for i := range pairs {
 		h.Draw(pairs[i], 0)
 	}
-	if err := h.Choose(context.Background(), validPairs(pairs), []int{n}); err != nil {
+	if err := h.Choose(context.Background(), corpus(pairs), []int{n}); err != nil {
 		t.Fatal(err)
 	}
 	if len(h.Pairs) > n {
@@ -168,7 +168,7 @@ func TestValidationSetOfParts(t *testing.T) {
 			h.Draw(p, i)
 		}
 	}
-	if err := h.Choose(context.Background(), validPairs(pairs), []int{150, 100, 50}); err != nil {
+	if err := h.Choose(context.Background(), corpus(pairs), []int{150, 100, 50}); err != nil {
 		t.Fatal(err)
 	}
 	counts, repeats := [3]int{}, 0
@@ -199,7 +199,7 @@ func TestValidationSetOfASubset(t *testing.T) {
 		all = append(all, p)
 		h.Draw(p, i/1000)
 	}
-	if err := h.Choose(context.Background(), validPairs(all), []int{50, 50}); err != nil {
+	if err := h.Choose(context.Background(), corpus(all), []int{50, 50}); err != nil {
 		t.Fatal(err)
 	}
 	if len(h.Pairs) != 50 || h.Repeated != 0 || h.Pairs[0].Line <= 500 || h.Pairs[49].Line > 1000 {
@@ -216,7 +216,7 @@ func TestValidationSetErrors(t *testing.T) {
 	broken := errors.New("broken")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(broken)
-	if err := h.Choose(ctx, validPairs(pairs), []int{10}); err != broken {
+	if err := h.Choose(ctx, corpus(pairs), []int{10}); err != broken {
 		t.Errorf("error %v, want the cause", err)
 	}
 	failing := func(yield func(text.Pair, error) bool) { yield(text.Pair{}, broken) }

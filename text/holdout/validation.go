@@ -1,4 +1,4 @@
-package clean
+package holdout
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"tfm/internal/hash"
 	"tfm/text"
+	"tfm/text/internal/words"
 )
 
 // ValidationSet chooses pairs of a corpus for validation at random, so that all other pairs can be
@@ -122,29 +123,28 @@ func redraw(ctx context.Context, pairs iter.Seq2[text.Pair, error], parts []*par
 // words of the source and of the target, and of the text of both.
 type foldedKeys [3]uint64
 
-// foldedKeys measures p.
-func (d *side) foldedKeys(p text.Pair) foldedKeys {
-	d.measure(p.Source)
-	source := hashWords(d.words)
-	d.measure(p.Target)
-	return foldedKeys{source, hashWords(d.words), hash.Pair(p.Source, p.Target)}
+func foldedKeysOf(p text.Pair, d *words.Sentence) foldedKeys {
+	d.Measure(p.Source)
+	source := words.Hash(d.Words)
+	d.Measure(p.Target)
+	return foldedKeys{source, words.Hash(d.Words), hash.Pair(p.Source, p.Target)}
 }
 
 // rankAll returns the rank of each drawn pair among all pairs.
 func rankAll(ctx context.Context, pairs iter.Seq2[text.Pair, error], list []drawn) ([]similarityRank, error) {
-	var d side
-	counts := [3]hashCounts{{}, {}, {}} // of the keys of list
+	var d words.Sentence
+	counts := [3]map[uint64]int{{}, {}, {}} // of the keys of list
 	keys := make([]foldedKeys, len(list))
 	for i, p := range list {
-		keys[i] = d.foldedKeys(p.Pair)
+		keys[i] = foldedKeysOf(p.Pair, &d)
 		for j, key := range keys[i] {
 			counts[j][key] = 0
 		}
 	}
 	err := text.Each(ctx, pairs, func(p text.Pair) error {
-		for j, key := range d.foldedKeys(p) {
+		for j, key := range foldedKeysOf(p, &d) {
 			if _, ok := counts[j][key]; ok {
-				counts[j].add(key)
+				counts[j][key]++
 			}
 		}
 		return nil
