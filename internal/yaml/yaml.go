@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Node is a scalar, a list or a mapping.
@@ -19,7 +20,7 @@ type Node struct {
 
 	Anchored bool // has a name for aliases
 
-	keys map[string]bool // of Entries
+	keys map[string]struct{} // of Entries
 }
 
 // Entry is a key of a mapping with its value.
@@ -56,35 +57,35 @@ type line struct {
 	text   string // without indentation and comment
 }
 
-// parser has the lines of a file that are not read yet.
+// parser has the lines of a file that are not read yet: the first one, and the text after it.
 type parser struct {
 	name    string
-	lines   []line
+	first   line   // of number 0 at the end
+	rest    string // after it
+	number  int    // of the last line that was read
+	begun   bool   // a line with content was read
 	anchors map[string]*Node
 	depth   int
+	err     error
 }
 
 // Parse reads a document. name is that of the file, for errors. An empty one is a mapping without
 // entries.
 func Parse(name, text string) (*Node, error) {
-	p := &parser{name: name, anchors: map[string]*Node{}}
-	for i, l := range strings.Split(strings.TrimPrefix(text, "\uFEFF"), "\n") {
-		l = strings.TrimRight(cutComment(l), " \t\r")
-		content := strings.TrimLeft(l, " ")
-		if content == "" || len(p.lines) == 0 && content == "---" {
-			continue
-		}
-		if content[0] == '\t' {
-			return nil, fmt.Errorf("%s:%d: found a tab, expected spaces before the text", name, i+1)
-		}
-		p.lines = append(p.lines, line{i + 1, len(l) - len(content), content})
+	if !utf8.ValidString(text) {
+		return nil, fmt.Errorf("%s: found invalid UTF-8", name)
 	}
-	if len(p.lines) == 0 {
-		return &Node{Line: 1}, nil
+	p := &parser{name: name, rest: strings.TrimPrefix(text, "\uFEFF"), anchors: map[string]*Node{}}
+	p.next()
+	n, err := &Node{Line: 1}, error(nil)
+	if p.more() {
+		n, err = p.block(p.first.indent)
 	}
-	n, err := p.block(p.lines[0].indent)
-	if err == nil && len(p.lines) > 0 {
-		err = p.errorf("found %q, expected it to fit the indentation and kind of the lines before", p.lines[0].text)
+	switch {
+	case p.err != nil:
+		return nil, p.err
+	case err == nil && p.more():
+		err = p.errorf("found %.80q, expected it to fit the indentation and kind of the lines before", p.first.text)
 	}
 	if err != nil {
 		return nil, err
@@ -92,12 +93,43 @@ func Parse(name, text string) (*Node, error) {
 	return n, nil
 }
 
+// more reports whether a line is left.
+func (p *parser) more() bool { return p.first.number > 0 }
+
+// next returns the first line and moves on to the next one with content. Those after an error are
+// not read.
+func (p *parser) next() line {
+	last := p.first
+	p.first = line{}
+	for p.rest != "" && p.err == nil {
+		l, rest, _ := strings.Cut(p.rest, "\n")
+		p.rest = rest
+		p.number++
+		l = strings.TrimRight(cutComment(l), " \t\r")
+		content := strings.TrimLeft(l, " ")
+		if content == "" || !p.begun && content == "---" {
+			continue
+		}
+		p.begun = true
+		if content[0] == '\t' {
+			p.err = fmt.Errorf("%s:%d: found a tab, expected spaces before the text", p.name, p.number)
+			break
+		}
+		p.first = line{p.number, len(l) - len(content), content}
+		break
+	}
+	return last
+}
+
 func (p *parser) errorf(format string, args ...any) error {
-	return (&Node{Line: p.lines[0].number}).Errorf(p.name, format, args...)
+	return (&Node{Line: p.first.number}).Errorf(p.name, format, args...)
 }
 
 // cutComment returns a line without its comment, which begins after a space and outside of quotes.
 func cutComment(l string) string {
+	if strings.IndexByte(l, '#') < 0 {
+		return l
+	}
 	quote := byte(0)
 	for i := 0; i < len(l); i++ {
 		switch c := l[i]; {
@@ -121,13 +153,13 @@ func (p *parser) block(indent int) (n *Node, err error) {
 		return nil, p.errorf("found lists and mappings nested deeper than %d", maxDepth)
 	}
 	defer func() { p.depth-- }()
-	n = &Node{Line: p.lines[0].number}
-	_, _, entries := cutKey(p.lines[0].text)
-	list := isItem(p.lines[0].text)
+	n = &Node{Line: p.first.number}
+	_, _, entries := cutKey(p.first.text)
+	list := isItem(p.first.text)
 	if !entries && !list {
 		return p.value(p.next().text, n)
 	}
-	for len(p.lines) > 0 && p.lines[0].indent == indent && isItem(p.lines[0].text) == list {
+	for p.more() && p.first.indent == indent && isItem(p.first.text) == list {
 		if list {
 			err = p.item(n)
 		} else {
@@ -138,13 +170,6 @@ func (p *parser) block(indent int) (n *Node, err error) {
 		}
 	}
 	return n, nil
-}
-
-// next removes the first line and returns it.
-func (p *parser) next() line {
-	l := p.lines[0]
-	p.lines = p.lines[1:]
-	return l
 }
 
 // isItem reports whether a line begins an item of a list.
@@ -160,7 +185,7 @@ const blanks = " \t"
 
 // item adds the item of a list that begins in the first line.
 func (p *parser) item(n *Node) error {
-	l := &p.lines[0]
+	l := &p.first
 	indent := l.indent
 	rest := strings.TrimLeft(l.text[1:], blanks)
 	if _, _, entry := cutKey(rest); entry || isItem(rest) {
@@ -169,25 +194,23 @@ func (p *parser) item(n *Node) error {
 		n.List = append(n.List, item)
 		return err
 	}
-	p.next()
-	item, err := p.content(rest, l.number, indent, false)
+	item, err := p.content(rest, p.next().number, indent, false)
 	n.List = append(n.List, item)
 	return err
 }
 
 // entry adds the entry of a mapping that is in the first line.
 func (p *parser) entry(n *Node) error {
-	key, rest, ok := cutKey(p.lines[0].text)
+	key, rest, ok := cutKey(p.first.text)
 	if !ok {
-		return p.errorf("found %q, expected a key and a colon", p.lines[0].text)
-	}
-	if n.keys[key] {
-		return p.errorf("found %s twice", key)
+		return p.errorf("found %.80q, expected a key and a colon", p.first.text)
 	}
 	if n.keys == nil {
-		n.keys = map[string]bool{}
+		n.keys = map[string]struct{}{}
 	}
-	n.keys[key] = true
+	if n.keys[key] = struct{}{}; len(n.keys) == len(n.Entries) {
+		return p.errorf("found %.80q twice", key)
+	}
 	l := p.next()
 	value, err := p.content(rest, l.number, l.indent, true)
 	n.Entries = append(n.Entries, Entry{key, value})
@@ -206,8 +229,8 @@ func (p *parser) content(rest string, number, indent int, inEntry bool) (n *Node
 	switch {
 	case rest != "":
 		n, err = p.value(rest, n)
-	case len(p.lines) > 0 && (p.lines[0].indent > indent || inEntry && p.lines[0].indent == indent && isItem(p.lines[0].text)):
-		n, err = p.block(p.lines[0].indent)
+	case p.more() && (p.first.indent > indent || inEntry && p.first.indent == indent && isItem(p.first.text)):
+		n, err = p.block(p.first.indent)
 	}
 	if isAnchor && err == nil {
 		p.anchors[anchor], n.Anchored = n, true
@@ -222,7 +245,7 @@ func (p *parser) value(text string, n *Node) (*Node, error) {
 		if of := p.anchors[text[1:]]; of != nil {
 			return of, nil
 		}
-		return nil, n.Errorf(p.name, "found the alias %s of no anchor before it", text)
+		return nil, n.Errorf(p.name, "found the alias %.80q of no anchor before it", text)
 	case '[':
 		inner, ok := strings.CutSuffix(text[1:], "]")
 		if !ok {
@@ -230,7 +253,7 @@ func (p *parser) value(text string, n *Node) (*Node, error) {
 		}
 		n.List = []*Node{}
 		for rest := strings.TrimSpace(inner); rest != ""; {
-			item, after, err := cutItem(rest, ",")
+			item, after, err := cutItem(rest, ',')
 			if err != nil {
 				return nil, n.Errorf(p.name, "%w", err)
 			}
@@ -240,26 +263,29 @@ func (p *parser) value(text string, n *Node) (*Node, error) {
 		return n, nil
 	}
 	var err error
-	if n.Scalar, _, err = cutItem(text, ""); err != nil {
+	if n.Scalar, _, err = cutItem(text, 0); err != nil {
 		return nil, n.Errorf(p.name, "%w", err)
 	}
 	return n, nil
 }
 
-// cutItem returns the scalar that text begins with, and the rest, which begins with a character of
-// ends.
-func cutItem(text, ends string) (scalar, rest string, err error) {
+// cutItem returns the scalar that text begins with, and the rest, which begins with the character
+// end.
+func cutItem(text string, end byte) (scalar, rest string, err error) {
 	if strings.IndexByte(reserved, text[0]) >= 0 || strings.HasPrefix(text, "? ") {
-		return "", "", fmt.Errorf("found %q, expected text on one line, quoted if it begins with %c", text, text[0])
+		return "", "", fmt.Errorf("found %.80q, expected text on one line, quoted if it begins with %c", text, text[0])
 	}
 	quoted := text[0] == '"' || text[0] == '\''
-	scalar, rest, err = cutScalar(text, ends)
+	scalar, rest, err = cutScalar(text, end)
+	if !quoted && (scalar == "null" || scalar == "~") {
+		return "", rest, nil
+	}
 	switch {
 	case err != nil:
-	case rest != "" && strings.IndexByte(ends, rest[0]) < 0:
-		err = fmt.Errorf("found %q after a quoted text", rest)
-	case !quoted && (scalar == "" && ends != "" || strings.Contains(scalar+" ", ": ")):
-		err = fmt.Errorf("found %q, expected text, quoted if it has a colon and a space", text)
+	case rest != "" && rest[0] != end:
+		err = fmt.Errorf("found %.80q after a quoted text", rest)
+	case !quoted && (scalar == "" && end != 0 || strings.Contains(scalar, ": ") || strings.HasSuffix(scalar, ":")):
+		err = fmt.Errorf("found %.80q, expected text, quoted if it has a colon and a space", text)
 	}
 	return scalar, rest, err
 }
@@ -272,43 +298,69 @@ func cutKey(text string) (key, rest string, ok bool) {
 	if text == "" || strings.IndexByte(reserved, text[0]) >= 0 || strings.HasPrefix(text, "? ") {
 		return "", "", false
 	}
-	key, rest, err := cutScalar(text, ":")
+	key, rest, err := cutScalar(text, ':')
 	after, ok := strings.CutPrefix(rest, ":")
 	return key, strings.TrimLeft(after, blanks), err == nil && ok && endsMark(after)
 }
 
 // cutScalar returns the quoted or plain scalar that text begins with, and the rest. A plain one
-// ends before a character of ends; a colon only before a space or at the end of the line.
-func cutScalar(text, ends string) (scalar, rest string, err error) {
-	switch text[0] {
-	case '"':
-		quoted, err := strconv.QuotedPrefix(text)
-		if err != nil {
-			return "", "", fmt.Errorf("found %s, expected a text in quotes", text)
+// ends before the character end, unless that is 0; a colon only before a space or at the end of the
+// line.
+func cutScalar(text string, end byte) (scalar, rest string, err error) {
+	if text[0] == '"' || text[0] == '\'' {
+		n := quoteEnd(text)
+		if n < 0 {
+			return "", "", fmt.Errorf("found %.80q, expected a text in quotes", text)
 		}
-		scalar, _ = strconv.Unquote(quoted)
-		return scalar, strings.TrimLeft(text[len(quoted):], " "), nil
-	case '\'':
-		end := 1
-		for ; end < len(text); end++ {
-			if text[end] == '\'' {
-				if !strings.HasPrefix(text[end+1:], "'") {
-					return strings.ReplaceAll(text[1:end], "''", "'"), strings.TrimLeft(text[end+1:], " "), nil
-				}
-				end++
-			}
-		}
-		return "", "", fmt.Errorf("found %s, expected a text in quotes", text)
+		scalar, err = unquote(text[:n])
+		return scalar, strings.TrimLeft(text[n:], " "), err
 	}
-	end := len(text)
-	for i := range len(text) {
-		if strings.IndexByte(ends, text[i]) >= 0 && (text[i] != ':' || endsMark(text[i+1:])) {
-			end = i
+	for i := 0; end != 0; i++ {
+		next := strings.IndexByte(text[i:], end)
+		if next < 0 {
 			break
 		}
+		if i += next; end != ':' || endsMark(text[i+1:]) {
+			return strings.TrimSpace(text[:i]), text[i:], nil
+		}
 	}
-	if scalar = strings.TrimSpace(text[:end]); scalar == "null" || scalar == "~" {
-		scalar = ""
-	}
-	return scalar, text[end:], nil
+	return strings.TrimSpace(text), "", nil
 }
+
+// quoteEnd returns the index after the quoted text that s begins with, or -1.
+func quoteEnd(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && s[0] == '"':
+			i++
+		case s[i] != s[0]:
+		case s[0] == '\'' && strings.HasPrefix(s[i+1:], "'"):
+			i++
+		default:
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// unquote returns the content of a quoted text.
+func unquote(s string) (string, error) {
+	inner := s[1 : len(s)-1]
+	switch {
+	case s[0] == '\'':
+		return strings.ReplaceAll(inner, "''", "'"), nil
+	case strings.IndexByte(inner, '\\') < 0:
+		return inner, nil
+	}
+	text, err := strconv.Unquote(escapes.Replace(s))
+	if err != nil {
+		return "", fmt.Errorf("found %.80q, expected a text in quotes", s)
+	}
+	return text, nil
+}
+
+// escapes replaces the escapes of YAML that are not those of Go, where \xNN is a byte and no
+// character.
+var escapes = strings.NewReplacer(
+	`\\`, `\\`, `\x`, `\u00`, `\/`, `/`, `\e`, `\u001b`, `\ `, ` `, `\0`, `\u0000`, `\N`, `\u0085`, `\_`, `\u00a0`, `\L`, `\u2028`, `\P`, `\u2029`,
+)

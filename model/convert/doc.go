@@ -45,5 +45,4 @@
 //	names.go                the names of a tokenizer's ids in other systems
 //	tokenizer_json.go       a byte-level BPE for Hugging Face's tokenizers
 //	tfm_extra.go            the settings of a model file that a format has no place for
-//	yaml.go                 the part of YAML that Marian writes
 package convert

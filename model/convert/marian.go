@@ -130,7 +130,7 @@ func readMarian(f folder, name string) (model.File, error) {
 	defer closer.Close()
 	settings, err := parseMarianSettings(text)
 	if err != nil {
-		return model.File{}, t.fail(marianConfigName, "%v", err)
+		return model.File{}, t.failFile("%v", err)
 	}
 	r := &marianReader{tensors: t, settings: settings}
 	if err := r.configure(); err != nil {

@@ -68,18 +68,6 @@ func FuzzPreprocessRules(f *testing.F) {
 	})
 }
 
-// FuzzParseYAML parses text. Keys and values are parts of it.
-func FuzzParseYAML(f *testing.F) {
-	f.Add([]byte(marianShape))
-	f.Add([]byte("a: [b, 'c']\n\"d\\u0041\": \"e\\x41\"\n- f"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, err := parseYAML(data)
-		if err == nil && len(entries) > len(data) {
-			t.Errorf("%d entries in %d bytes", len(entries), len(data))
-		}
-	})
-}
-
 // FuzzReadMarianHF reads folders of transformers.
 func FuzzReadMarianHF(f *testing.F) {
 	dir := f.TempDir()

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tfm/internal/yaml"
 	"tfm/model"
 	"tfm/model/decode"
 )
@@ -16,13 +18,41 @@ import (
 // marianSettings are the entries of a model's configuration that are not read yet. err is the first
 // error of oneOf and integer.
 type marianSettings struct {
-	values map[string]yamlValue
+	values map[string]*yaml.Node
 	err    error
 }
 
-func parseMarianSettings(text []byte) (*marianSettings, error) {
-	values, err := parseYAML(text)
-	return &marianSettings{values: values}, err
+// parseMarianSettings decodes marianConfigName, which ends at a NUL.
+func parseMarianSettings(data []byte) (*marianSettings, error) {
+	data, _, _ = bytes.Cut(data, []byte{0})
+	root, err := parseYAML(marianConfigName, data)
+	if err != nil {
+		return nil, err
+	}
+	s := &marianSettings{values: map[string]*yaml.Node{}}
+	for _, e := range root.Entries {
+		s.values[e.Key] = e.Value
+	}
+	return s, nil
+}
+
+// parseYAML decodes a mapping.
+func parseYAML(name string, data []byte) (*yaml.Node, error) {
+	root, err := yaml.Parse(name, string(data))
+	if err == nil && (root.List != nil || root.Scalar != "") {
+		err = root.Errorf(name, "found %.40q, expected a key, a colon and a value", root.Scalar)
+	}
+	return root, err
+}
+
+// scalarsOf returns the scalars of a list, none of nil.
+func scalarsOf(n *yaml.Node) (list []string) {
+	if n != nil {
+		for _, item := range n.List {
+			list = append(list, item.Scalar)
+		}
+	}
+	return list
 }
 
 // fail sets s.err, unless there is an earlier one.
@@ -39,10 +69,10 @@ func (s *marianSettings) get(key, def string) string {
 		return def
 	}
 	delete(s.values, key)
-	if v.list != nil {
+	if !v.IsScalar() {
 		s.fail("%s: found a list, expected one value", key)
 	}
-	return v.scalar
+	return v.Scalar
 }
 
 // oneOf returns the value of a key, which must be one of values. The first is the default.
@@ -87,8 +117,8 @@ func (s *marianSettings) rest() error {
 	}
 	var left []string
 	for key, v := range s.values {
-		off := v.list != nil && len(v.list) == 0 || v.list == nil && slices.Contains([]string{"", "false", "0", "default", "~", "null"}, v.scalar)
-		if !off {
+		isOff := v.Entries == nil && len(v.List) == 0 && slices.Contains([]string{"", "false", "0", "default"}, v.Scalar)
+		if !isOff {
 			left = append(left, key)
 		}
 	}
@@ -97,7 +127,7 @@ func (s *marianSettings) rest() error {
 	}
 	slices.Sort(left)
 	v := s.values[left[0]]
-	return fmt.Errorf("%.40s: found %.40q, expected it to be off: tfm's Transformer does not have it", left[0], strings.Join(append(v.list, v.scalar), " "))
+	return fmt.Errorf("%.40s: found %.40q, expected it to be off: tfm's Transformer does not have it", left[0], strings.Join(append(scalarsOf(v), v.Scalar), " "))
 }
 
 // configure sets r.config from the settings. Sizes of vocabularies are set later.
@@ -196,7 +226,7 @@ func (r *marianReader) configureNorms(pre, post, top string) error {
 // configureTiedLayers reads transformer-tied-layers.
 func (r *marianReader) configureTiedLayers() error {
 	const key = "transformer-tied-layers"
-	list := r.settings.values[key].list
+	list := scalarsOf(r.settings.values[key])
 	delete(r.settings.values, key)
 	for i := range max(0, min(r.config.DecoderLayers, 1000)) {
 		r.tied = append(r.tied, i+1)
@@ -291,16 +321,20 @@ func readMarianDecoder(f folder, file string) (d marianSearch, err error) {
 	if !f.has(name) {
 		return d, nil
 	}
-	values, err := readYAML(f, name)
+	data, err := f.read(name)
 	if err != nil {
 		return d, err
 	}
-	if v, ok := values["vocabs"]; ok {
-		if d.vocabs = v.list; len(d.vocabs) != 2 {
+	settings, err := parseYAML(f.name(name), data)
+	if err != nil {
+		return d, err
+	}
+	if v := settings.Find("vocabs"); v != nil {
+		if d.vocabs = scalarsOf(v); len(d.vocabs) != 2 {
 			return d, fmt.Errorf("%s: vocabs: found %d, expected 2, of the source and the target", f.name(name), len(d.vocabs))
 		}
 	}
-	models := values["models"].list
+	models := scalarsOf(settings.Find("models"))
 	if n := len(models); n > 1 {
 		return d, fmt.Errorf("%s: models: found %d, expected 1: an ensemble is not one model", f.name(name), n)
 	} else if n == 1 {
@@ -318,18 +352,20 @@ func readMarianDecoder(f folder, file string) (d marianSearch, err error) {
 		{"max-length-factor", &d.lengthFactor, math.SmallestNonzeroFloat64, decode.MaxLengthFactor, fmt.Sprint("above 0, up to ", decode.MaxLengthFactor)},
 		{"word-penalty", &wordPenalty, 0, 0, "0: tfm has no word penalty"},
 	} {
-		v, ok := values[x.key]
-		if !ok {
+		v := settings.Find(x.key)
+		if v == nil {
 			continue
 		}
-		if *x.to, err = strconv.ParseFloat(v.scalar, 64); err != nil || !(*x.to >= x.least && *x.to <= x.most) {
-			return d, fmt.Errorf("%s: %s: found %.40q, expected %s", f.name(name), x.key, v.scalar, x.expected)
+		if *x.to, err = strconv.ParseFloat(v.Scalar, 64); err != nil || !(*x.to >= x.least && *x.to <= x.most) {
+			return d, fmt.Errorf("%s: %s: found %.40q, expected %s", f.name(name), x.key, v.Scalar, x.expected)
 		}
 	}
 	if d.beam = int(beam); float64(d.beam) != beam {
 		return d, fmt.Errorf("%s: beam-size: found %v, expected a whole number", f.name(name), beam)
 	}
-	d.shortlist = values["shortlist"].list
-	d.allowUnknown = values["allow-unk"].scalar == "true"
+	d.shortlist = scalarsOf(settings.Find("shortlist"))
+	if v := settings.Find("allow-unk"); v != nil {
+		d.allowUnknown = v.Scalar == "true"
+	}
 	return d, nil
 }

@@ -92,17 +92,21 @@ func readMarianVocab(f folder, name, side string) (v *vocabulary, err error) {
 
 // readYAMLVocab reads tokens with their rows.
 func readYAMLVocab(f folder, name string) (*vocabulary, error) {
-	values, err := readYAML(f, name)
+	data, err := f.read(name)
 	if err != nil {
 		return nil, err
 	}
-	rows := map[string]int32{}
-	for token, value := range values {
-		row, err := strconv.ParseUint(value.scalar, 10, 31)
+	root, err := parseYAML(f.name(name), data)
+	if err != nil {
+		return nil, err
+	}
+	rows := make(map[string]int32, len(root.Entries))
+	for _, e := range root.Entries {
+		row, err := strconv.ParseUint(e.Value.Scalar, 10, 31)
 		if err != nil {
-			return nil, fmt.Errorf("%s: found id %.40q of %.40q, expected a number", f.name(name), value.scalar, token)
+			return nil, e.Value.Errorf(f.name(name), "found id %.40q of %.40q, expected a number", e.Value.Scalar, e.Key)
 		}
-		rows[token] = int32(row)
+		rows[e.Key] = int32(row)
 	}
 	return vocabularyOf(f.name(name), rows)
 }

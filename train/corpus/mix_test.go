@@ -342,7 +342,7 @@ trainer: /bin/cat
 		"datasets:\n  a:\n    path: x\n    sorce: y\n":                        "4: found sorce of the dataset a",
 		"datasets:\n  a:\n    path: b\n    hold-out: no\n":                    "3: found hold-out \"no\" of the dataset a",
 		"datasets:\n  a:\n":                                                   "2: found the dataset \"a\" without a file",
-		"datasets:\n  a: b.tmx\n  a: c\n":                                     "3: found a twice",
+		"datasets:\n  a: b.tmx\n  a: c\n":                                     "3: found \"a\" twice",
 		"datasets:\n  a:\n    path: b\n    src-lang: 12\n":                    "3: ",
 		"datasets:\n  a:\n    path: b\n    tag: '>>fr<<'\n    tgt-lang: de\n": "3: found tag >>fr<< and tgt-lang de",
 		head:                      "3: found no mix of the stage \"s\"",
