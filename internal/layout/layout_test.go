@@ -63,7 +63,13 @@ var allowedImports = []struct{ name, imports string }{
 	{"model/torchfile", "model/safetensors"},
 	{"model", "mat layer attn model/safetensors internal/strict"},
 	{"model/decode", "mat layer attn model model/safetensors internal/strict"},
-	{"model/convert", "mat layer attn text text/tokenizer/bpe text/tokenizer/moses text/tokenizer/sentencepiece text/tokenizer/subword text/tokenizer/vocab model model/decode model/safetensors model/torchfile internal/strict"},
+	{"model/convert/internal/parts", "mat layer text text/tokenizer/bpe text/tokenizer/moses text/tokenizer/sentencepiece text/tokenizer/subword text/tokenizer/vocab model model/decode model/safetensors"},
+	{"model/convert/hf", "layer text text/tokenizer/bpe text/tokenizer/sentencepiece text/tokenizer/vocab model model/decode model/safetensors model/torchfile model/convert/internal/parts"},
+	{"model/convert/marian", "mat text text/tokenizer/moses text/tokenizer/sentencepiece text/tokenizer/vocab internal/yaml model model/decode model/safetensors model/convert/internal/parts"},
+	{"model/convert/ctranslate2", "mat layer text text/tokenizer/bpe text/tokenizer/moses text/tokenizer/sentencepiece text/tokenizer/subword text/tokenizer/vocab model model/decode model/safetensors model/convert/internal/parts"},
+	{"model/convert/argos", "text/tokenizer/sentencepiece text/tokenizer/vocab model model/decode model/convert/ctranslate2 model/convert/internal/parts"},
+	{"model/convert/pytorch", "text text/tokenizer/bpe text/tokenizer/sentencepiece text/tokenizer/vocab model model/decode model/safetensors model/convert/internal/parts"},
+	{"model/convert", "model model/torchfile model/convert/hf model/convert/marian model/convert/ctranslate2 model/convert/argos model/convert/pytorch model/convert/internal/parts"},
 	{"translate", "mat text text/align text/detect text/markup text/script text/split text/tokenizer/vocab model model/decode"},
 
 	// Training.
@@ -83,6 +89,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"docs", ""},
 	{"internal/e2e", ""},
 	{"internal/texttest", ""},
+	{"model/convert/internal/parttest", "text text/tokenizer/sentencepiece text/tokenizer/vocab model model/decode"},
 	{"internal/ref", "mat layer attn"},
 	{"internal/golden", "mat layer model/safetensors internal/ref"},
 	{"internal/load", ""},

@@ -13,7 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"tfm/internal/texttest"
 	"tfm/model"
+	"tfm/model/convert/argos"
+	"tfm/model/convert/ctranslate2"
+	"tfm/model/convert/internal/parttest"
 	"tfm/model/decode"
 	"tfm/text"
 	"tfm/text/tokenizer/subword"
@@ -78,8 +82,8 @@ func TestReadArgosRefuses(t *testing.T) {
 		if err := os.WriteFile(path, c.data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Read(path)
-		checkError(t, name, err, c.want)
+		_, err := argos.Read(path)
+		parttest.CheckError(t, name, err, c.want)
 		if err != nil && strings.Count(err.Error(), "\n") > 0 {
 			t.Errorf("%s: error of several lines: %v", name, err)
 		}
@@ -106,8 +110,8 @@ func TestReadArgosRefusesLinks(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Read(path)
-	checkError(t, "link", err, `found "x/metadata.json", L---------, expected files and folders`)
+	_, err = argos.Read(path)
+	parttest.CheckError(t, "link", err, `found "x/metadata.json", L---------, expected files and folders`)
 }
 
 // A file whose sizes lie in the directory of the archive allocates no more than these.
@@ -130,14 +134,14 @@ func TestReadArgosBoundsMemory(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Read(path)
-	checkError(t, "size", err, `found "metadata.json" of 1099511627776 bytes, expected at most`)
+	_, err = argos.Read(path)
+	parttest.CheckError(t, "size", err, `found "metadata.json" of 1099511627776 bytes, expected at most`)
 }
 
 // A package, as an archive and unpacked, has the languages of its metadata, Argos Translate's
 // length penalty, and no unknown pieces in translations.
 func TestReadArgos(t *testing.T) {
-	for kind, files := range goldenFolders(t) {
+	for kind, files := range parttest.GoldenFolders(t) {
 		spm := files["sentencepiece.model"]
 		if spm == nil {
 			continue
@@ -145,13 +149,13 @@ func TestReadArgos(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "p.argosmodel")
 		archive := archiveOf(t, [2]string{"translate-zt_en-1_9/metadata.json", `{"from_code": "zt", "to_code": "en", "package_version": "1.9", "links": []}`},
 			[2]string{"translate-zt_en-1_9/README.md", "# Readme"}, [2]string{"translate-zt_en-1_9/stanza/resources.json", "{}"},
-			[2]string{"translate-zt_en-1_9/sentencepiece.model", string(spm)}, [2]string{"translate-zt_en-1_9/model/config.json", string(files[ct2Config])},
-			[2]string{"translate-zt_en-1_9/model/model.bin", string(files[ct2File])},
+			[2]string{"translate-zt_en-1_9/sentencepiece.model", string(spm)}, [2]string{"translate-zt_en-1_9/model/config.json", string(files[ctranslate2.ConfigFile])},
+			[2]string{"translate-zt_en-1_9/model/model.bin", string(files[ctranslate2.ModelFile])},
 			[2]string{"translate-zt_en-1_9/model/shared_vocabulary.json", string(files["shared_vocabulary.json"])})
 		if err := os.WriteFile(path, archive, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		f, err := Read(path)
+		f, err := argos.Read(path)
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
@@ -164,7 +168,7 @@ func TestReadArgos(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Close()
-		if g, err := Read(filepath.Join(unpacked, "translate-zt_en-1_9")); err != nil {
+		if g, err := argos.Read(filepath.Join(unpacked, "translate-zt_en-1_9")); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		} else {
 			checkSame(t, g, f)
@@ -176,7 +180,7 @@ func TestReadArgos(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := settingsOf(t, f)
+		d := parttest.SettingsOf(t, f)
 		suppressed, err := decode.ParseSuppressed(d.Suppressed)
 		if err != nil {
 			t.Fatal(err)
@@ -193,7 +197,7 @@ func TestReadArgos(t *testing.T) {
 
 // The token of target_prefix begins every target, and must be one of the model.
 func TestReadArgosPrefix(t *testing.T) {
-	for _, files := range goldenFolders(t) {
+	for _, files := range parttest.GoldenFolders(t) {
 		if files["sentencepiece.model"] == nil {
 			continue
 		}
@@ -205,19 +209,19 @@ func TestReadArgosPrefix(t *testing.T) {
 		read := func(prefix string) (model.File, error) {
 			path := filepath.Join(t.TempDir(), "p.argosmodel")
 			archive := archiveOf(t, [2]string{"p/metadata.json", `{"from_code": "en", "to_code": "es", "target_prefix": "` + prefix + `"}`},
-				[2]string{"p/sentencepiece.model", string(files["sentencepiece.model"])}, [2]string{"p/model/config.json", string(files[ct2Config])},
-				[2]string{"p/model/model.bin", string(files[ct2File])}, [2]string{"p/model/shared_vocabulary.json", string(files["shared_vocabulary.json"])})
+				[2]string{"p/sentencepiece.model", string(files["sentencepiece.model"])}, [2]string{"p/model/config.json", string(files[ctranslate2.ConfigFile])},
+				[2]string{"p/model/model.bin", string(files[ctranslate2.ModelFile])}, [2]string{"p/model/shared_vocabulary.json", string(files["shared_vocabulary.json"])})
 			if err := os.WriteFile(path, archive, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			return Read(path)
+			return argos.Read(path)
 		}
 		f, err := read(token)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := f.Model.Config
-		if list := c.TgtLanguages.List(); len(list) != 1 || list[0].Code != "es" || !c.TargetBegins || tokenizersOf(t, f).Target.Piece(list[0].IDs[0]) != token {
+		if list := c.TgtLanguages.List(); len(list) != 1 || list[0].Code != "es" || !c.TargetBegins || parttest.TokenizersOf(t, f).Target.Piece(list[0].IDs[0]) != token {
 			t.Errorf("languages %q, want es=, the id of %q", c.TgtLanguages, token)
 		}
 		if _, err := read("__es__"); err == nil || !strings.Contains(err.Error(), `found no token "__es__"`) {
@@ -230,9 +234,10 @@ func TestReadArgosPrefix(t *testing.T) {
 // program would write it.
 func subwordFolder(t *testing.T) map[string][]byte {
 	t.Helper()
-	x := ct2Cases(t)["subword-nmt"]
+	source, target := texttest.Pairs(300)
+	c := model.Config{DModel: 16, Heads: 2, DFF: 32, EncoderLayers: 2, DecoderLayers: 2, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 128}
 	dir := t.TempDir()
-	if err := WriteCTranslate2(dir, randomFile(t, x.config, x.tokenizers, 1)); err != nil {
+	if err := ctranslate2.Write(dir, randomFile(t, c, subwordOf(t, slices.Concat(source, target)), 1)); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -245,17 +250,17 @@ func subwordFolder(t *testing.T) map[string][]byte {
 			t.Fatal(err)
 		}
 	}
-	maps.DeleteFunc(files, func(name string, _ []byte) bool { return strings.HasPrefix(name, ct2Tokenizer) })
-	files[ct2Config] = []byte(`{"add_source_eos": true, "decoder_start_token": "<s>"}`)
+	maps.DeleteFunc(files, func(name string, _ []byte) bool { return strings.HasPrefix(name, "tokenizer.") })
+	files[ctranslate2.ConfigFile] = []byte(`{"add_source_eos": true, "decoder_start_token": "<s>"}`)
 	return files
 }
 
 // A package with codes takes and gives raw text by the rules of its languages.
 func TestReadArgosCodes(t *testing.T) {
 	files := subwordFolder(t)
-	entries := [][2]string{{"p/metadata.json", `{"from_code": "en", "to_code": "fr"}`}, {"p/bpe.model", string(files[ct2Codes])}}
+	entries := [][2]string{{"p/metadata.json", `{"from_code": "en", "to_code": "fr"}`}, {"p/bpe.model", string(files[ctranslate2.CodesFile])}}
 	for name, data := range files {
-		if name != ct2Codes {
+		if name != ctranslate2.CodesFile {
 			entries = append(entries, [2]string{"p/model/" + name, string(data)})
 		}
 	}
@@ -263,11 +268,11 @@ func TestReadArgosCodes(t *testing.T) {
 	if err := os.WriteFile(path, archiveOf(t, entries...), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Read(path)
+	f, err := argos.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := tokenizersOf(t, f)
+	v := parttest.TokenizersOf(t, f)
 	for language, tokenizer := range map[string]text.Tokenizer{"en": v.Source, "fr": v.Target} {
 		if s, ok := tokenizer.(*subword.Tokenizer); !ok || s.Chain() == nil || s.Chain().Language() != language {
 			t.Fatalf("found %T, want Moses' rules for %s", tokenizer, language)
@@ -279,4 +284,32 @@ func TestReadArgosCodes(t *testing.T) {
 	if got, want := v.Target.Decode(v.Target.Encode(nil, "ka mi : l'ami")), "ka mi : l'ami"; got != want && !strings.Contains(got, "<unk>") {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// Any archive is read or refused, and its files are in bounded memory.
+func FuzzReadArgos(f *testing.F) {
+	for _, files := range parttest.GoldenFolders(f) {
+		if files["sentencepiece.model"] == nil {
+			continue
+		}
+		entries := [][2]string{{"x/metadata.json", `{"from_code": "de", "to_code": "en"}`}, {"x/sentencepiece.model", string(files["sentencepiece.model"])}}
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			entries = append(entries, [2]string{"x/model/" + name, string(files[name])})
+		}
+		f.Add(archiveOf(f, entries...))
+	}
+	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "p.argosmodel")
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		file, err := argos.Read(path)
+		if err != nil {
+			return
+		}
+		if _, _, err := file.Encode(); err != nil {
+			t.Fatalf("found a model that cannot be saved: %v", err)
+		}
+	})
 }

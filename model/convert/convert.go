@@ -1,15 +1,18 @@
 package convert
 
 import (
-	"archive/zip"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"tfm/model"
+	"tfm/model/convert/argos"
+	"tfm/model/convert/ctranslate2"
+	"tfm/model/convert/hf"
+	"tfm/model/convert/internal/parts"
+	"tfm/model/convert/marian"
+	"tfm/model/convert/pytorch"
 	"tfm/model/torchfile"
 )
 
@@ -23,40 +26,14 @@ type format struct {
 
 // formats are the formats, in the order in which Detect tries them.
 var formats = []format{
-	{"ctranslate2", func(path string, isDir bool) bool { return isDir && isFile(path, ct2File) && !isMarian(path, isDir) }, ReadCTranslate2, WriteCTranslate2},
-	{"argos", isArgos, ReadArgos, nil},
-	{"marian-hf", isMarianHF, ReadMarianHF, WriteMarianHF},
-	{"m2m-hf", isM2M, ReadM2M, nil},
-	{"marian", isMarian, ReadMarian, WriteMarian},
-	{"pytorch", nil, nil, WritePyTorch},
-}
-
-// isArgos reports whether path is a package of Argos Translate, or a folder that one was unpacked
-// to.
-func isArgos(path string, isDir bool) bool {
-	if isDir {
-		return isFile(path, argosFile) && isFile(filepath.Join(path, argosModel), ct2File)
-	}
-	return strings.HasSuffix(path, argosEnd) || isArchiveWith(path, func(name string) bool { return name == argosFile })
-}
-
-// isArchiveWith reports whether path is a zip archive with a file whose name match accepts.
-func isArchiveWith(path string, match func(name string) bool) bool {
-	if !isZip(path) {
-		return false
-	}
-	r, _, err := openZip(path)
-	if err != nil {
-		return false
-	}
-	defer r.Close()
-	return slices.ContainsFunc(r.File, func(entry *zip.File) bool { return !isMacFile(entry.Name) && match(filepath.Base(entry.Name)) })
-}
-
-// isFile reports whether the folder at path has a file of this name.
-func isFile(path, name string) bool {
-	info, err := os.Stat(filepath.Join(path, name))
-	return err == nil && info.Mode().IsRegular()
+	{"ctranslate2", func(path string, isDir bool) bool {
+		return isDir && parts.IsFile(path, ctranslate2.ModelFile) && !marian.Is(path, isDir)
+	}, ctranslate2.Read, ctranslate2.Write},
+	{"argos", argos.Is, argos.Read, nil},
+	{"marian-hf", hf.IsMarian, hf.ReadMarian, hf.Write},
+	{"m2m-hf", hf.IsM2M, hf.ReadM2M, nil},
+	{"marian", marian.Is, marian.Read, marian.Write},
+	{"pytorch", nil, nil, pytorch.Write},
 }
 
 // Detect returns the name of the format of the model at path, a file or a folder.
@@ -78,16 +55,16 @@ func detect(path string) (format, error) {
 	if torchfile.Detect(path) {
 		return format{}, torchError(path)
 	}
-	if isZip(path) {
-		r, _, err := openZip(path)
+	if parts.IsZip(path) {
+		r, _, err := parts.OpenZip(path)
 		if err != nil {
 			return format{}, fmt.Errorf("%w, expected an archive, whole", err)
 		}
 		r.Close()
 		return format{}, fmt.Errorf("%s: found no release of OPUS-MT or package of Argos Translate in the archive, expected one; unpack models of other systems", path)
 	}
-	if isFile(path, hfConfigFile) {
-		return format{}, fmt.Errorf("%s: found no model of another system that tfm has: %s is of another architecture, expected model_type %s or %s", path, hfConfigFile, hfMarianType, m2mType)
+	if parts.IsFile(path, hf.ConfigFile) {
+		return format{}, fmt.Errorf("%s: found no model of another system that tfm has: %s is of another architecture, expected model_type %s or %s", path, hf.ConfigFile, hf.MarianType, hf.M2MType)
 	}
 	return format{}, fmt.Errorf("%s: found no model of another system, expected a folder with config.json and weights (OPUS-MT, M2M-100, NLLB-200) or with model.bin (CTranslate2), "+
 		"or a file .zip or .npz (Marian) or .argosmodel", path)

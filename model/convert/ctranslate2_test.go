@@ -12,6 +12,8 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/convert/ctranslate2"
+	"tfm/model/convert/internal/parttest"
 	"tfm/model/decode"
 	"tfm/text"
 	"tfm/text/tokenizer/vocab"
@@ -33,7 +35,7 @@ type expectedTransliterations struct {
 // A real Transformer in all binary versions and precisions gives the numbers that CTranslate2's own
 // tests expect.
 func TestReadCTranslate2Pretrained(t *testing.T) {
-	dir := dataFile(t, "pretrained-ct2-aren")
+	dir := parttest.DataFile(t, "pretrained-ct2-aren")
 	data, err := os.ReadFile(filepath.Join(dir, "expected.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +54,7 @@ func TestReadCTranslate2Pretrained(t *testing.T) {
 		{"v2/aren-transliteration-i16", 0.01}, {"v2/aren-transliteration-i8", 0.2},
 	} {
 		t.Run(variant.name, func(t *testing.T) {
-			f, err := ReadCTranslate2(filepath.Join(dir, variant.name))
+			f, err := ctranslate2.Read(filepath.Join(dir, variant.name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +101,7 @@ func checkTransliterations(t *testing.T, f model.File, expected expectedTranslit
 			d, eos = decode.New(decode.NewWeights(ended, pool), pool), x.EndToken
 		}
 		for _, beam := range []int{1, 4} {
-			o := decode.OptionsFor(settingsOf(t, f))
+			o := decode.OptionsFor(parttest.SettingsOf(t, f))
 			o.Beam = beam
 			if len(x.Prefix) > 0 {
 				pieces := decode.NewPieces(tokenizers.Target.Size(), tokenizers.Target.Bytes)
@@ -157,8 +159,8 @@ func (f *forbiddenSequences) Allows(p *decode.Partial, token int32) bool {
 	})
 }
 
-// ct2Expected is an element of testdata/ctranslate2-expected.json.
-type ct2Expected struct {
+// goldenExpected is an element of testdata/ctranslate2-expected.json.
+type goldenExpected struct {
 	Sources, Targets [][]string
 	Texts            []string
 	LogProbs         [][]float64 `json:"log_probs"`
@@ -176,7 +178,7 @@ func TestReadCTranslate2Goldens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all map[string]ct2Expected
+	var all map[string]goldenExpected
 	if err := json.Unmarshal(data, &all); err != nil {
 		t.Fatal(err)
 	}
@@ -184,11 +186,11 @@ func TestReadCTranslate2Goldens(t *testing.T) {
 	defer pool.Close()
 	for name, want := range all {
 		t.Run(name, func(t *testing.T) {
-			f, err := Read("testdata/ctranslate2-" + name)
+			f, err := ctranslate2.Read("testdata/ctranslate2-" + name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			setSettings(t, &f, func(d *decode.Settings) { d.Suppressed = "" }) // CTranslate2 can select all tokens
+			parttest.SetSettings(t, &f, func(d *decode.Settings) { d.Suppressed = "" }) // CTranslate2 can select all tokens
 			tolerance := 1e-4
 			if name == "v4-float16" {
 				tolerance = 2e-3 // its sinusoids are rounded
@@ -198,7 +200,7 @@ func TestReadCTranslate2Goldens(t *testing.T) {
 	}
 }
 
-func checkGolden(t *testing.T, f model.File, want ct2Expected, tolerance float64, pool *mat.Pool) {
+func checkGolden(t *testing.T, f model.File, want goldenExpected, tolerance float64, pool *mat.Pool) {
 	tokenizers, err := vocab.UnmarshalTokenizers(f.Tokenizers)
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +242,7 @@ func checkGolden(t *testing.T, f model.File, want ct2Expected, tolerance float64
 		t.Errorf("log-probabilities differ by up to %.3g, want %v", worst, tolerance)
 	}
 	for beam, key := range map[int]string{1: "1", 3: "3"} {
-		o := decode.OptionsFor(settingsOf(t, f))
+		o := decode.OptionsFor(parttest.SettingsOf(t, f))
 		o.Beam, o.MaxExtra, o.MaxTokens = beam, 100, 12
 		list, err := d.Translate(context.Background(), sources, o)
 		if err != nil {
@@ -273,4 +275,44 @@ func pieceID(v text.Tokenizer, token string) int32 {
 		}
 	}
 	return -1
+}
+
+// A language code is one piece at the begin of a source, in models of CTranslate2 too, whose own
+// tokenizer does not know it. The other side does not encode it.
+func TestLanguageCodes(t *testing.T) {
+	dir := t.TempDir()
+	if err := ctranslate2.Write(dir, parttest.RandomModelFile(t, true, func(*model.Config) {})); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "shared_vocabulary.json")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tokens []string
+	if err := json.Unmarshal(data, &tokens); err != nil {
+		t.Fatal(err)
+	}
+	tokens[len(tokens)-1] = ">>fra<<"
+	if data, err = json.Marshal(tokens); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := ctranslate2.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, source := f.Model.Config, parttest.TokenizersOf(t, f).Source
+	french, err := c.TgtLanguages.Find("to", "fr")
+	if err != nil || c.Source != model.ToFirst {
+		t.Fatalf("source %s, error %v", c.Source, err)
+	}
+	if len(french.IDs) != 1 || source.Piece(french.IDs[0]) != ">>fra<<" {
+		t.Errorf("found ids %v of French, want one, of >>fra<<", french.IDs)
+	}
+	if ids := source.Encode(nil, ">>fra<< rokoge"); slices.Contains(ids, french.IDs[0]) {
+		t.Errorf("tokens %v of a text have the code", ids)
+	}
 }

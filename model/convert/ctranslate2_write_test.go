@@ -8,37 +8,38 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
 	"tfm/internal/texttest"
 	"tfm/mat"
 	"tfm/model"
+	"tfm/model/convert/ctranslate2"
+	"tfm/model/convert/internal/parts"
+	"tfm/model/convert/internal/parttest"
 	"tfm/model/decode"
-	"tfm/text/tokenizer/subword"
 	"tfm/text/tokenizer/vocab"
 )
 
-// ct2Case is a model that CTranslate2 has.
-type ct2Case struct {
+// roundTripCase is a model that CTranslate2 has.
+type roundTripCase struct {
 	config     model.Config
 	tokenizers vocab.Tokenizers
 }
 
-// ct2Cases returns models with each setting that CTranslate2 has, and each kind of tokenizer.
-func ct2Cases(t *testing.T) map[string]ct2Case {
+// roundTripCases returns models with each setting that CTranslate2 has, and each kind of tokenizer.
+func roundTripCases(t *testing.T) map[string]roundTripCase {
 	t.Helper()
-	ct2CasesOnce.Do(func() { ct2CasesMade = makeCT2Cases(t) })
-	return ct2CasesMade
+	roundTripCasesOnce.Do(func() { roundTripCasesMade = makeRoundTripCases(t) })
+	return roundTripCasesMade
 }
 
 var (
-	ct2CasesOnce sync.Once // training the tokenizers takes seconds
-	ct2CasesMade map[string]ct2Case
+	roundTripCasesOnce sync.Once // training the tokenizers takes seconds
+	roundTripCasesMade map[string]roundTripCase
 )
 
-func makeCT2Cases(t *testing.T) map[string]ct2Case {
+func makeRoundTripCases(t *testing.T) map[string]roundTripCase {
 	t.Helper()
 	source, target := texttest.Pairs(300)
 	unigram := trainSentencePiece(t, 150, slices.Concat(source, target))
@@ -50,7 +51,7 @@ func makeCT2Cases(t *testing.T) map[string]ct2Case {
 		change(&c)
 		return c
 	}
-	return map[string]ct2Case{
+	return map[string]roundTripCase{
 		"paper": {base(func(c *model.Config) {}), joint},
 		"pre-norm, learned positions, untied": {base(func(c *model.Config) {
 			c.Norm, c.Positions, c.Tie, c.OutputBias, c.Dropout, c.LabelSmoothing = model.PreNorm, model.Learned, model.TieNone, true, 0.1, 0.2
@@ -75,44 +76,19 @@ func makeCT2Cases(t *testing.T) map[string]ct2Case {
 	}
 }
 
-// subwordOf returns a joint tokenizer of subword-nmt with the pieces of lines.
-func subwordOf(t *testing.T, lines []string) vocab.Tokenizers {
-	t.Helper()
-	codes, err := subword.NewCodes(subword.Version02, [][2]string{{"t", "h"}, {"e", "r"}, {"th", "e</w>"}, {"e", "r</w>"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var entries []subword.Entry
-	seen := map[string]bool{}
-	for _, line := range lines {
-		for piece := range strings.FieldsSeq(codes.Segment(line, nil)) {
-			if !seen[piece] {
-				seen[piece] = true
-				entries = append(entries, subword.Entry{Piece: piece})
-			}
-		}
-	}
-	v, err := subword.NewVocabulary(entries, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tokenizer := subword.New(codes, v)
-	return vocab.Tokenizers{Source: tokenizer, Target: tokenizer}
-}
-
 // A model that is written and read again has the same weights, bit for bit, the same configuration,
 // tokenizers and settings.
 func TestCTranslate2RoundTrip(t *testing.T) {
-	for name, x := range ct2Cases(t) {
+	for name, x := range roundTripCases(t) {
 		t.Run(name, func(t *testing.T) {
 			f := randomFile(t, x.config, x.tokenizers, 1)
 			f.Decoding = decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: 0.5, Suppressed: "3"}.String()
 			f.Info = map[string]string{"trained": "not"}
 			dir := filepath.Join(t.TempDir(), "new", "folder")
-			if err := Write("ctranslate2", dir, f); err != nil {
+			if err := ctranslate2.Write(dir, f); err != nil {
 				t.Fatal(err)
 			}
-			g, err := Read(dir)
+			g, err := ctranslate2.Read(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,50 +97,16 @@ func TestCTranslate2RoundTrip(t *testing.T) {
 	}
 }
 
-// checkSame reports differences of two model files.
-func checkSame(t *testing.T, got, want model.File) {
-	t.Helper()
-	if got.Model.Config != want.Model.Config {
-		t.Fatalf("configuration %+v, want %+v", got.Model.Config, want.Model.Config)
-	}
-	for i, p := range want.Model.Params.List {
-		for k, x := range got.Model.Params.List[i].W {
-			if math.Float32bits(x) != math.Float32bits(p.W[k]) {
-				t.Fatalf("%s: found %v at %d, want %v", p.Name, x, k, p.W[k])
-			}
-		}
-	}
-	if got.Decoding != want.Decoding || got.SrcLang != want.SrcLang || got.TgtLang != want.TgtLang || !maps.Equal(got.Info, want.Info) {
-		t.Errorf("settings %+v %s %s %v, want %+v %s %s %v", got.Decoding, got.SrcLang, got.TgtLang, got.Info, want.Decoding, want.SrcLang, want.TgtLang, want.Info)
-	}
-	if !maps.EqualFunc(got.Tokenizers, want.Tokenizers, slices.Equal[[]byte]) {
-		a, errA := vocab.UnmarshalTokenizers(got.Tokenizers)
-		b, errB := vocab.UnmarshalTokenizers(want.Tokenizers)
-		if errA != nil || errB != nil || a.Joint() != b.Joint() {
-			t.Fatalf("tokenizers %v, %v", errA, errB)
-		}
-		source, target := texttest.Pairs(50)
-		for _, line := range slices.Concat(source, target) {
-			if x, y := a.Source.Encode(nil, line), b.Source.Encode(nil, line); !slices.Equal(x, y) {
-				t.Fatalf("source ids %v of %q, want %v", x, line, y)
-			}
-			if x, y := a.Target.Encode(nil, line), b.Target.Encode(nil, line); !slices.Equal(x, y) {
-				t.Fatalf("target ids %v of %q, want %v", x, line, y)
-			}
-		}
-	}
-}
-
 // A model that is written over another one leaves no file of that.
 func TestWriteCTranslate2Over(t *testing.T) {
-	cases, dir := ct2Cases(t), t.TempDir()
+	cases, dir := roundTripCases(t), t.TempDir()
 	for _, name := range []string{"byte-level BPE", "halves, separate vocabularies, SiLU, 3+1 layers", "subword-nmt", "paper"} {
 		f := randomFile(t, cases[name].config, cases[name].tokenizers, 1)
 		f.Decoding = decode.PaperSettings().String()
-		if err := WriteCTranslate2(dir, f); err != nil {
+		if err := ctranslate2.Write(dir, f); err != nil {
 			t.Fatal(err)
 		}
-		g, err := ReadCTranslate2(dir)
+		g, err := ctranslate2.Read(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,8 +127,8 @@ func TestWriteCTranslate2Refuses(t *testing.T) {
 		c := model.Config{DModel: 16, Heads: 2, DFF: 8, EncoderLayers: 1, DecoderLayers: 1, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 32}
 		change(&c)
 		dir := filepath.Join(t.TempDir(), "x")
-		err := WriteCTranslate2(dir, randomFile(t, c, vocab.Tokenizers{Source: joint, Target: joint}, 1))
-		checkError(t, want, err, want)
+		err := ctranslate2.Write(dir, randomFile(t, c, vocab.Tokenizers{Source: joint, Target: joint}, 1))
+		parttest.CheckError(t, want, err, want)
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("%s: the folder exists", want)
 		}
@@ -209,7 +151,7 @@ for case in json.load(sys.stdin):
 json.dump(out, sys.stdout)
 `
 
-// CTranslate2 loads what WriteCTranslate2 writes: its scores of given translations, and its
+// CTranslate2 loads what ctranslate2.Write writes: its scores of given translations, and its
 // translations by greedy and beam search with their scores are those of the model.
 func TestWriteCTranslate2InPython(t *testing.T) {
 	python := pythonWith(t, "ctranslate2")
@@ -225,7 +167,7 @@ func TestWriteCTranslate2InPython(t *testing.T) {
 			Score  float64
 		}
 	}
-	cases := ct2Cases(t)
+	cases := roundTripCases(t)
 	names := slices.Sorted(maps.Keys(cases))
 	source, target := texttest.Pairs(12)
 	var requests []request
@@ -244,14 +186,14 @@ func TestWriteCTranslate2InPython(t *testing.T) {
 			f.Model.Output.Bias.W[model.EOS] += 3
 		}
 		r := request{Dir: filepath.Join(t.TempDir(), "model")}
-		if err := WriteCTranslate2(r.Dir, f); err != nil {
+		if err := ctranslate2.Write(r.Dir, f); err != nil {
 			t.Fatal(err)
 		}
-		src, err := namesOf(x.tokenizers.Source)
+		src, err := parts.NamesOf(x.tokenizers.Source)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tgt, err := namesOf(x.tokenizers.Target)
+		tgt, err := parts.NamesOf(x.tokenizers.Target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +212,7 @@ func TestWriteCTranslate2InPython(t *testing.T) {
 	defer pool.Close()
 	for k, name := range names {
 		d := decode.New(decode.NewWeights(files[k].Model, pool), pool)
-		tgt, _ := namesOf(cases[name].tokenizers.Target)
+		tgt, _ := parts.NamesOf(cases[name].tokenizers.Target)
 		worst, compared := 0.0, 0
 		for i := range source {
 			got := scoreLikeSearch(t, d, srcs[k][i], tgts[k][i])
@@ -305,24 +247,10 @@ func TestWriteCTranslate2InPython(t *testing.T) {
 	}
 }
 
-func tokensOf(ids []int32, v idNames) []string {
+func tokensOf(ids []int32, v parts.IDNames) []string {
 	tokens := []string{}
 	for _, id := range ids {
-		tokens = append(tokens, v.names[id])
+		tokens = append(tokens, v.Names[id])
 	}
 	return tokens
-}
-
-// scoreLikeSearch returns the log-probabilities of the tokens of a target and EOS in a search, in
-// which Pad and BOS have none.
-func scoreLikeSearch(t *testing.T, d *decode.Decoder, src, tgt []int32) (logProbs []float64) {
-	t.Helper()
-	for i := range len(tgt) + 1 {
-		next := int32(model.EOS)
-		if i < len(tgt) {
-			next = tgt[i]
-		}
-		logProbs = append(logProbs, math.Log(float64(d.Next(src, tgt[:i])[next])))
-	}
-	return logProbs
 }

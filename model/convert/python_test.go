@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -24,7 +23,9 @@ func pythonWith(t *testing.T, modules ...string) string {
 	list := strings.Join(modules, ", ")
 	// Finding a module is faster than importing it.
 	find := "import importlib.util as u, sys; sys.exit(any(u.find_spec(m) is None for m in '" + list + "'.split(', ')))"
-	if err := exec.Command(python, "-c", find).Run(); err != nil {
+	c := exec.Command(python, "-c", find)
+	c.Dir = t.TempDir() // not this folder, whose ctranslate2 is of Go
+	if err := c.Run(); err != nil {
 		t.Skipf("optional: needs Python with %s in $TFM_PYTHON or python3", list)
 	}
 	return python
@@ -40,6 +41,7 @@ func runPython(t *testing.T, python, program string, in, out any, args ...string
 	}
 	c := exec.Command(python, append([]string{"-c", program}, args...)...)
 	c.Stdin = bytes.NewReader(data)
+	c.Dir = t.TempDir()
 	c.Env = append(os.Environ(), "PYTHONUTF8=1", "HF_HUB_OFFLINE=1", "TRANSFORMERS_VERBOSITY=error")
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
@@ -50,18 +52,4 @@ func runPython(t *testing.T, python, program string, in, out any, args ...string
 	if err := json.Unmarshal(stdout, out); err != nil {
 		t.Fatalf("python printed %.200q: %v", stdout, err)
 	}
-}
-
-// dataFile returns a path under the folder of corpora, $TFM_DATA. Without it it skips the test.
-func dataFile(t *testing.T, name string) string {
-	t.Helper()
-	dir := os.Getenv("TFM_DATA")
-	if dir == "" {
-		t.Skip("optional: needs corpora in $TFM_DATA")
-	}
-	path := filepath.Join(dir, filepath.FromSlash(name))
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("optional: needs corpora: ", err)
-	}
-	return path
 }

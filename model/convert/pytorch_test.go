@@ -3,7 +3,6 @@ package convert
 import (
 	"maps"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,58 +11,12 @@ import (
 
 	"tfm/internal/texttest"
 	"tfm/model"
+	"tfm/model/convert/internal/parttest"
+	"tfm/model/convert/pytorch"
 	"tfm/model/decode"
-	"tfm/text/tokenizer/sentencepiece"
-	"tfm/text/tokenizer/sentencepiece/train"
+	"tfm/model/safetensors"
 	"tfm/text/tokenizer/vocab"
 )
-
-// trainSentencePiece returns a unigram model of size pieces trained on lines.
-func trainSentencePiece(t *testing.T, size int, lines []string) *sentencepiece.Tokenizer {
-	t.Helper()
-	trainer, err := train.New(train.Settings{Size: size, Normalization: "identity", Coverage: 0.9995})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range lines {
-		trainer.Add(line)
-	}
-	m, err := trainer.Train()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tokenizer, err := sentencepiece.New(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tokenizer
-}
-
-// randomFile returns a model of random weights, biases and gains. It sets the vocabulary sizes of
-// c.
-func randomFile(t *testing.T, c model.Config, v vocab.Tokenizers, seed uint64) model.File {
-	t.Helper()
-	c.SrcVocab, c.TgtVocab = v.Source.Size(), v.Target.Size()
-	m, err := model.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.AllocWeights()
-	m.Init(seed)
-	r := rand.New(rand.NewPCG(seed, 1))
-	for _, p := range m.Params.List {
-		if len(p.Shape) == 1 {
-			for i := range p.W {
-				p.W[i] += float32(0.2 * r.NormFloat64())
-			}
-		}
-	}
-	files, err := v.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return model.File{Model: m, Tokenizers: files, SrcLang: "en", TgtLang: "de"}
-}
 
 const loadProgram = `
 import importlib.util, json, sys, warnings, torch
@@ -132,10 +85,10 @@ func TestWritePyTorch(t *testing.T) {
 			for id := int32(10); id < 300; id++ {
 				ids = append(ids, id)
 			}
-			setSettings(t, &f, func(d *decode.Settings) { d.Suppressed = decode.FormatSuppressed(ids) })
+			parttest.SetSettings(t, &f, func(d *decode.Settings) { d.Suppressed = decode.FormatSuppressed(ids) })
 		}
 		dir := filepath.Join(t.TempDir(), "out")
-		if err := WritePyTorch(dir, f); err != nil {
+		if err := pytorch.Write(dir, f); err != nil {
 			t.Fatal(err)
 		}
 		requests, files = append(requests, request{dir, lines}), append(files, f)
@@ -152,7 +105,7 @@ func TestWritePyTorch(t *testing.T) {
 			t.Fatal(err)
 		}
 		state := decode.NewState(decode.NewWeights(files[i].Model, nil), nil)
-		suppressed, err := decode.ParseSuppressed(settingsOf(t, files[i]).Suppressed)
+		suppressed, err := decode.ParseSuppressed(parttest.SettingsOf(t, files[i]).Suppressed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +164,7 @@ func TestWritePyTorchRefused(t *testing.T) {
 		c := model.Config{DModel: 16, Heads: 2, DFF: 8, EncoderLayers: 1, DecoderLayers: 1, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 8}
 		change(&c)
 		dir := filepath.Join(t.TempDir(), "out")
-		err := WritePyTorch(dir, randomFile(t, c, v, 1))
+		err := pytorch.Write(dir, randomFile(t, c, v, 1))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "torch.nn.Transformer has only") {
 			t.Errorf("error %v, want one about %s", err, want)
 		}
@@ -229,7 +182,16 @@ func TestPyTorchTensors(t *testing.T) {
 	f := randomFile(t, c, vocab.Tokenizers{Source: tokenizer, Target: tokenizer}, 1)
 	var got, want []float32
 	names := map[string]bool{}
-	for _, x := range pytorchTensors(f.Model) {
+	dir := t.TempDir()
+	if err := pytorch.Write(dir, f); err != nil {
+		t.Fatal(err)
+	}
+	file, err := safetensors.Open(filepath.Join(dir, "model.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, x := range file.Tensors() {
 		names[x.Name] = true
 		data := make([]float32, len(x.Data)/4)
 		if err := x.Float32s(data); err != nil {

@@ -4,29 +4,16 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"tfm/model/convert/internal/parts"
+	"tfm/model/convert/internal/parttest"
 	"tfm/text"
 	"tfm/text/tokenizer/bpe"
 )
-
-// trainBPE returns a tokenizer of size pieces trained on lines.
-func trainBPE(t *testing.T, size int, lines []string) *bpe.Tokenizer {
-	t.Helper()
-	var trainer bpe.Trainer
-	for _, line := range lines {
-		trainer.Add(line)
-	}
-	tokenizer, err := trainer.Train(size)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tokenizer
-}
 
 // hostileTexts are texts that tokenizers disagree about.
 func hostileTexts() []string {
@@ -65,23 +52,6 @@ func hostileTexts() []string {
 	return texts
 }
 
-func readLines(t *testing.T, path string) []string {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var lines []string
-	for s, err := range text.ReadLines(f, path) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, s)
-	}
-	return lines
-}
-
 const encodeProgram = `
 import json, sys
 from transformers import AutoTokenizer
@@ -104,7 +74,7 @@ func TestTokenizerJSON(t *testing.T) {
 	t.Run("multi30k", func(t *testing.T) {
 		var lines []string
 		for _, name := range []string{"train.en", "train.de", "val.en", "val.de", "test_2016_flickr.en", "test_2016_flickr.de"} {
-			lines = append(lines, readLines(t, dataFile(t, "multi30k/raw/"+name+".gz"))...)
+			lines = append(lines, parttest.ReadLines(t, parttest.DataFile(t, "multi30k/raw/"+name+".gz"))...)
 		}
 		compareTokenizerJSON(t, python, trainBPE(t, 8000, lines), slices.Concat(lines, texts))
 	})
@@ -113,14 +83,14 @@ func TestTokenizerJSON(t *testing.T) {
 func compareTokenizerJSON(t *testing.T, python string, tokenizer *bpe.Tokenizer, texts []string) {
 	t.Helper()
 	dir := t.TempDir()
-	names, err := namesOf(tokenizer)
+	names, err := parts.NamesOf(tokenizer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := fileSet{data: map[string][]byte{"config.json": []byte(`{"model_type": "marian"}`)}}
-	files.addJSON(tokenizerFile, tokenizerJSON(tokenizer, names.names))
-	files.addJSON(tokenizerConfigFile, tokenizerConfigJSON(names.names, 1024))
-	if err := files.write(dir); err != nil {
+	files := parts.FileSet{Data: map[string][]byte{"config.json": []byte(`{"model_type": "marian"}`)}}
+	files.AddJSON(parts.TokenizerFile, parts.TokenizerJSON(tokenizer, names.Names))
+	files.AddJSON(parts.TokenizerConfigFile, parts.TokenizerConfigJSON(names.Names, 1024))
+	if err := files.Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -162,12 +132,12 @@ func mergesOf(t *testing.T, merges ...[2]int) *bpe.Tokenizer {
 
 // The file has valid JSON, names of all ids, and special pieces with names of their own.
 func TestTokenizerJSONNames(t *testing.T) {
-	tokenizer := mergesOf(t, [2]int{bpeSpecials + '<', bpeSpecials + '/'}, [2]int{bpeSpecials + 's', bpeSpecials + '>'}, [2]int{bpe.MinSize, bpe.MinSize + 1})
-	names, err := namesOf(tokenizer)
+	tokenizer := mergesOf(t, [2]int{specials + '<', specials + '/'}, [2]int{specials + 's', specials + '>'}, [2]int{bpe.MinSize, bpe.MinSize + 1})
+	names, err := parts.NamesOf(tokenizer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := marshalReadable(tokenizerJSON(tokenizer, names.names))
+	data, err := json.Marshal(parts.TokenizerJSON(tokenizer, names.Names))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +162,7 @@ func TestTokenizerJSONNames(t *testing.T) {
 		id   int32
 	}{
 		{"<pad>", text.Pad}, {"<s>", text.BOS}, {"</s>▁", text.EOS}, {"</s>", bpe.MinSize + 2},
-		{"Ġ", bpeSpecials + ' '}, {"a", bpeSpecials + 'a'}, {"Ã", bpeSpecials + 0xC3},
+		{"Ġ", specials + ' '}, {"a", specials + 'a'}, {"Ã", specials + 0xC3},
 	} {
 		if id, ok := file.Model.Vocab[want.name]; !ok || id != want.id {
 			t.Errorf("id of %s is %d, %v, want %d", want.name, id, ok, want.id)
@@ -202,9 +172,12 @@ func TestTokenizerJSONNames(t *testing.T) {
 
 // A tokenizer whose merges make the same bytes twice has no form for other systems.
 func TestTokenizerJSONDuplicate(t *testing.T) {
-	const a = bpeSpecials + 'a'
+	const a = specials + 'a'
 	tokenizer := mergesOf(t, [2]int{a, a}, [2]int{bpe.MinSize, a}, [2]int{a, bpe.MinSize})
-	if _, err := namesOf(tokenizer); err == nil || !strings.Contains(err.Error(), `pieces 260 and 261 are both "aaa"`) {
+	if _, err := parts.NamesOf(tokenizer); err == nil || !strings.Contains(err.Error(), `pieces 260 and 261 are both "aaa"`) {
 		t.Errorf("error %v, want one that names the pieces", err)
 	}
 }
+
+// specials is the number of ids of a byte-level BPE before its bytes.
+const specials = bpe.MinSize - 256

@@ -1,0 +1,300 @@
+package hf
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tfm/lang"
+	"tfm/model"
+	"tfm/model/convert/internal/parts"
+	"tfm/text/tokenizer/sentencepiece"
+)
+
+// The files of a folder of M2M100ForConditionalGeneration, besides those of MarianMTModel.
+const (
+	specialFile       = "special_tokens_map.json"
+	tokenizerFile     = "tokenizer.json"
+	M2MType           = "m2m_100"
+	maxM2MUnnamedRows = 8 // of the embeddings, after those of all tokens
+	maxM2MLanguages   = 1 << 10
+)
+
+// ReadM2M reads a folder of transformers' M2M100ForConditionalGeneration, which is M2M-100 or
+// NLLB-200: config.json, generation_config.json if it exists, the weights as ReadMarian reads
+// them, sentencepiece.bpe.model, vocab.json of M2M-100, and those that exist of the files that list
+// the tokens of languages: special_tokens_map.json, tokenizer_config.json and tokenizer.json.
+//
+// A source has the token of its language before the text, or after it with legacy_behaviour, and a
+// target begins with that of its language. No language is assumed, except that of the target with
+// forced_bos_token_id.
+func ReadM2M(dir string) (model.File, error) {
+	f, err := parts.OpenFolder(dir)
+	if err != nil {
+		return model.File{}, err
+	}
+	r := &m2mReader{reader: reader{Folder: f}}
+	if err := r.readSettings(); err != nil {
+		return model.File{}, err
+	}
+	v, err := r.readVocabulary()
+	if err != nil {
+		return model.File{}, err
+	}
+	w, err := openWeights(f)
+	if err != nil {
+		return model.File{}, err
+	}
+	defer w.close()
+	r.t = w.Tensors
+	return r.read(v)
+}
+
+// IsM2M reports whether path is a folder of M2M100ForConditionalGeneration.
+func IsM2M(path string, isDir bool) bool {
+	if !isDir || !parts.IsFile(path, ConfigFile) {
+		return false
+	}
+	var c struct {
+		ModelType string `json:"model_type"`
+	}
+	data, err := os.ReadFile(filepath.Join(path, ConfigFile))
+	return err == nil && json.Unmarshal(data, &c) == nil && c.ModelType == M2MType
+}
+
+// m2mReader reads a folder.
+type m2mReader struct {
+	reader
+	forced *int32 // first token of every target, nil if the caller chooses it
+	legacy bool   // the language follows the text of a source
+}
+
+// m2mTokenizerConfig is the part of tokenizer_config.json and special_tokens_map.json that names
+// the tokens of languages.
+type m2mTokenizerConfig struct {
+	Class      string           `json:"tokenizer_class"`
+	Legacy     bool             `json:"legacy_behaviour"`
+	Additional []token          `json:"additional_special_tokens"`
+	Extra      []token          `json:"extra_special_tokens"` // transformers 5
+	Added      map[string]token `json:"added_tokens_decoder"` // by id
+}
+
+// readSettings reads the configurations.
+func (r *m2mReader) readSettings() error {
+	r.config = config{
+		VocabSize: 128112, MaxPositions: 1024, EncoderLayers: 12, DecoderLayers: 12, EncoderHeads: 16, DecoderHeads: 16, EncoderFFN: 4096, DecoderFFN: 4096,
+		DModel: 1024, Activation: "relu", ScaleEmbedding: true, TieWordEmbeddings: true, Dropout: 0.1, AttentionDropout: 0.1,
+	}
+	r.generation = generation{NumBeams: 1, LengthPenalty: 1}
+	var generation map[string]any
+	forced := struct {
+		ID *int32 `json:"forced_bos_token_id"`
+	}{}
+	for _, file := range []struct {
+		name     string
+		optional bool
+		v        any
+	}{
+		{ConfigFile, false, &r.config}, {ConfigFile, false, &r.generation}, {generationFile, true, &r.generation},
+		{ConfigFile, false, &generation}, {generationFile, true, &generation}, {ConfigFile, false, &forced}, {generationFile, true, &forced},
+	} {
+		if err := r.ReadJSON(file.name, file.optional, file.v); err != nil {
+			return err
+		}
+	}
+	r.config.DecoderVocabSize, r.config.ShareEmbeddings, r.forced = r.config.VocabSize, true, forced.ID
+	delete(generation, "forced_bos_token_id")
+	if err := cmp.Or(refuseSettings(generation, generationOff), r.generation.validate(r.config.VocabSize)); err != nil {
+		return fmt.Errorf("%s: %w", r.Name(generationFile), err)
+	}
+	for name := range r.Files {
+		if strings.HasPrefix(name, "tokenization_") && strings.HasSuffix(name, ".py") {
+			return fmt.Errorf("%s: found a tokenizer in Python, which may place the tokens of languages otherwise, expected that of transformers", r.Name(name))
+		}
+	}
+	return nil
+}
+
+// readVocabulary reads the vocabulary, whose rows are the special tokens, the pieces, the languages
+// and rows without a token.
+func (r *m2mReader) readVocabulary() (*parts.Vocabulary, error) {
+	t, err := parts.ReadSentencePiece(r.Folder, parts.M2MPiecesFile)
+	if err != nil {
+		return nil, err
+	}
+	pieces := t.Model().Pieces
+	tokens := []string{"<s>", "<pad>", "</s>", "<unk>"}
+	if r.Has(vocabFile) {
+		rows := map[string]int32{}
+		if err := r.ReadJSON(vocabFile, false, &rows); err != nil {
+			return nil, err
+		}
+		v, err := parts.VocabularyOf(r.Name(vocabFile), rows)
+		if err != nil {
+			return nil, err
+		}
+		if len(v.Tokens) < len(tokens) || !slices.Equal(v.Tokens[:len(tokens)], tokens) {
+			return nil, fmt.Errorf("%s: found %.80q first, expected %q", v.Path, v.Tokens[:min(len(v.Tokens), len(tokens))], tokens)
+		}
+		tokens = v.Tokens
+	} else {
+		// fairseq's dictionary has one special token more than the model of SentencePiece.
+		special := []sentencepiece.PieceType{sentencepiece.Unknown, sentencepiece.Control, sentencepiece.Control}
+		for i, kind := range special {
+			if len(pieces) <= len(special) || pieces[i].Type != kind || pieces[i].Text != []string{"<unk>", "<s>", "</s>"}[i] {
+				return nil, fmt.Errorf("%s: found other special tokens, expected <unk>, <s> and </s> as pieces 0 to 2", r.Name(parts.M2MPiecesFile))
+			}
+		}
+		for i := range pieces[len(special):] {
+			tokens = append(tokens, pieces[len(special)+i].Text)
+		}
+	}
+	named := len(tokens)
+	languages, err := r.readLanguages(named)
+	if err != nil {
+		return nil, err
+	}
+	tokens = append(tokens, languages...)
+	if !r.Has(vocabFile) {
+		tokens = append(tokens, "<mask>")
+	}
+	if n := r.config.VocabSize - len(tokens); n < 0 || n > maxM2MUnnamedRows {
+		return nil, fmt.Errorf("%s: found vocab_size %d, expected %d, the tokens of %s with those of %d languages, or up to %d more",
+			r.Name(ConfigFile), r.config.VocabSize, len(tokens), parts.M2MPiecesFile, len(languages), maxM2MUnnamedRows)
+	}
+	for i := 0; len(tokens) < r.config.VocabSize; i++ {
+		tokens = append(tokens, "madeupword"+strconv.Itoa(i))
+	}
+	v, err := parts.NewVocabulary(r.Name(parts.M2MPiecesFile), tokens)
+	if err != nil {
+		return nil, err
+	}
+	v.Tokenizer, v.UnknownText = t, new(string)
+	if err := v.Find("</s>", "<unk>"); err != nil {
+		return nil, err
+	}
+	if v.Eos != int(r.generation.EOS) {
+		return nil, fmt.Errorf("%s: found eos_token_id %d, expected %d, that of </s>", r.Name(ConfigFile), r.generation.EOS, v.Eos)
+	}
+	v.Controls[0], v.Controls[1] = true, true
+	for row := named; row < len(tokens); row++ {
+		v.Controls[row] = true
+	}
+	return v, nil
+}
+
+// readLanguages returns the tokens of languages, whose rows begin at first. It compares the rows
+// with those that the files of the tokenizer name.
+func (r *m2mReader) readLanguages(first int) (languages []string, err error) {
+	var full struct {
+		Added []struct {
+			ID      int    `json:"id"`
+			Content string `json:"content"`
+		} `json:"added_tokens"`
+	}
+	var config, special m2mTokenizerConfig
+	if err := cmp.Or(r.ReadJSON(parts.TokenizerConfigFile, true, &config), r.ReadJSON(specialFile, true, &special), r.ReadJSON(tokenizerFile, true, &full)); err != nil {
+		return nil, err
+	}
+	if name := strings.TrimSuffix(config.Class, "Fast"); name != "" && name != "NllbTokenizer" && name != "M2M100Tokenizer" {
+		return nil, fmt.Errorf("%s: found tokenizer_class %.40q, expected NllbTokenizer or M2M100Tokenizer", r.Name(parts.TokenizerConfigFile), name)
+	}
+	r.legacy = config.Legacy
+	rows := map[string]int{}
+	for id, token := range config.Added {
+		if row, err := strconv.Atoi(id); err == nil && parts.M2MCode(string(token)) != "" {
+			rows[string(token)] = row
+		}
+	}
+	for _, token := range full.Added {
+		if parts.M2MCode(token.Content) != "" {
+			rows[token.Content] = token.ID
+		}
+	}
+	for _, list := range [][]token{config.Additional, config.Extra, special.Additional, special.Extra} {
+		for _, token := range list {
+			isNew := parts.M2MCode(string(token)) != "" && !slices.Contains(languages, string(token))
+			if isNew && len(languages) == maxM2MLanguages {
+				return nil, fmt.Errorf("%s: found more than %d languages, expected those of a model", r.Path, maxM2MLanguages)
+			}
+			if isNew {
+				languages = append(languages, string(token))
+			}
+		}
+	}
+	if len(languages) == 0 {
+		for token := range rows {
+			languages = append(languages, token)
+		}
+		slices.SortFunc(languages, func(a, b string) int { return rows[a] - rows[b] })
+	}
+	if len(languages) < 2 {
+		return nil, fmt.Errorf("%s: found no tokens of languages in %s, %s or %s, expected one of these files of the tokenizer", r.Path, specialFile, parts.TokenizerConfigFile, tokenizerFile)
+	}
+	for i, token := range languages {
+		if row, ok := rows[token]; ok && row != first+i {
+			return nil, fmt.Errorf("%s: found id %d of %s in the files of the tokenizer, expected %d", r.Path, row, token, first+i)
+		}
+	}
+	return languages, nil
+}
+
+// read returns the model.
+func (r *m2mReader) read(v *parts.Vocabulary) (model.File, error) {
+	h := r.config
+	h.ModelType = MarianType // whose fields have the same names
+	c, err := h.config()
+	if err != nil || !h.TieWordEmbeddings {
+		return model.File{}, fmt.Errorf("%s: %w", r.Name(ConfigFile), cmp.Or(err, fmt.Errorf("tie_word_embeddings is false, expected true")))
+	}
+	a := parts.Assembly{Names: &m2mNaming}
+	r.readTables(&a)
+	if r.t.Err != nil {
+		return model.File{}, r.t.Err
+	}
+	if a.Src, a.Tgt, err = parts.PieceSides(v, v, true); err != nil {
+		return model.File{}, err
+	}
+	c.Norm, c.FinalNorm, c.Positions, c.FirstPosition, c.Tie = model.PreNorm, model.FinalNormAuto, model.TimingSignal, 2, model.TieAll
+	c.OutputBias = true // excludes BOS, whose row is that of EOS
+	list := a.Src.Languages(v, parts.M2MCode)
+	c.Source, c.SrcLanguages, c.TargetBegins = model.FromFirst, model.FormatLanguages(list), true
+	if c.TgtLanguages = c.SrcLanguages; r.legacy {
+		c.Source = model.FromLast
+	}
+	for _, stack := range []string{"encoder", "decoder"} {
+		r.t.Skip("model." + stack + ".embed_positions.weights") // sinusoids, from older versions
+	}
+	a.Config = c
+	f, err := r.t.Assemble(&a)
+	if err != nil {
+		return model.File{}, err
+	}
+	f.Info["source"] = "Hugging Face M2M-100 " + filepath.Base(filepath.Clean(r.Path))
+	d := r.generation.decoding()
+	d.Suppressed = a.Tgt.Suppressed(r.generation.suppressed)
+	f.Decoding = d.String()
+	if r.forced != nil {
+		code := ""
+		if *r.forced >= 0 && int(*r.forced) < len(v.Tokens) {
+			code = parts.M2MCode(v.Tokens[*r.forced])
+		}
+		if f.TgtLang = lang.Of(code); f.TgtLang == "" {
+			return model.File{}, fmt.Errorf("%s: found forced_bos_token_id %d, expected the token of a language", r.Name(generationFile), *r.forced)
+		}
+	}
+	return f, nil
+}
+
+// m2mNaming are the names of M2M100ForConditionalGeneration: those of MarianMTModel, and norms
+// after the stacks.
+var m2mNaming = func() parts.Naming {
+	n := marianNaming
+	n.FinalNorms = [2]string{"model.encoder.layer_norm.*", "model.decoder.layer_norm.*"}
+	return n
+}()

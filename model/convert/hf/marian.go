@@ -1,0 +1,216 @@
+package hf
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"tfm/layer"
+	"tfm/model"
+	"tfm/model/convert/internal/parts"
+	"tfm/text"
+)
+
+// The files of a Hugging Face Marian folder, besides parts.TokenizerConfigFile.
+const (
+	ConfigFile      = "config.json"
+	generationFile  = "generation_config.json"
+	sourceFile      = "source.spm"
+	targetFile      = "target.spm"
+	vocabFile       = "vocab.json"
+	targetVocabFile = "target_vocab.json" // if the sides do not share a vocabulary
+)
+
+// ReadMarian reads a folder of transformers' MarianMTModel and MarianTokenizer, for example an
+// OPUS-MT model: config.json, generation_config.json if it exists, model.safetensors or
+// pytorch_model.bin or the files of an index of one of them, vocab.json and, without a shared
+// vocabulary, target_vocab.json, source.spm and target.spm, and tokenizer_config.json if it exists.
+//
+// The pieces of bad_words_ids become Decoding.Suppressed, or impossible with renormalize_logits.
+// Tokens such as ">>fra<<" are the languages of the target. The beam is num_beams,
+// the limit of the length max_new_tokens or max_length.
+func ReadMarian(dir string) (model.File, error) {
+	f, err := parts.OpenFolder(dir)
+	if err != nil {
+		return model.File{}, err
+	}
+	r := &reader{Folder: f, config: defaultMarianConfig()}
+	if err := r.readSettings(); err != nil {
+		return model.File{}, err
+	}
+	if err := r.readVocabularies(); err != nil {
+		return model.File{}, err
+	}
+	r.generation.suppressed = append(r.generation.suppressed, r.tgt.Unnamed...)
+	w, err := openWeights(f)
+	if err != nil {
+		return model.File{}, err
+	}
+	defer w.close()
+	r.t = w.Tensors
+	return r.read()
+}
+
+// reader reads a folder.
+type reader struct {
+	parts.Folder
+	t          *parts.Tensors
+	config     config
+	generation generation
+	tokenizer  tokenizerConfig
+	extra      struct {
+		TFM *parts.Extra `json:"tfm"`
+	}
+	src, tgt *parts.Vocabulary
+}
+
+// readSettings reads the configurations.
+func (r *reader) readSettings() error {
+	// The defaults of transformers, which its files omit.
+	r.generation = generation{NumBeams: 1, LengthPenalty: 1}
+	r.tokenizer = tokenizerConfig{EOS: "</s>", Unknown: "<unk>"}
+	var config, generation map[string]any
+	for _, file := range []struct {
+		name     string
+		optional bool
+		v        any
+	}{
+		{ConfigFile, false, &r.config}, {ConfigFile, false, &r.generation}, // in early versions
+		{ConfigFile, false, &r.extra}, {generationFile, true, &r.generation}, {parts.TokenizerConfigFile, true, &r.tokenizer},
+		{ConfigFile, false, &config}, {ConfigFile, false, &generation}, {generationFile, true, &generation},
+	} {
+		if err := r.ReadJSON(file.name, file.optional, file.v); err != nil {
+			return err
+		}
+	}
+	if r.config.DecoderVocabSize == 0 {
+		r.config.DecoderVocabSize = r.config.VocabSize
+	}
+	if err := refuseSettings(config, configOff); err != nil {
+		return fmt.Errorf("%s: %w", r.Name(ConfigFile), err)
+	}
+	if err := cmp.Or(refuseSettings(generation, generationOff), r.generation.validate(r.config.DecoderVocabSize)); err != nil {
+		return fmt.Errorf("%s: %w", r.Name(generationFile), err)
+	}
+	return nil
+}
+
+// read returns the model.
+func (r *reader) read() (model.File, error) {
+	c, err := r.config.config()
+	if err != nil {
+		return model.File{}, fmt.Errorf("%s: %w", r.Name(ConfigFile), err)
+	}
+	bias := make([]float32, r.config.DecoderVocabSize)
+	if r.t.Has("final_logits_bias") {
+		bias = r.t.Values("final_logits_bias", 1, r.config.DecoderVocabSize)
+	}
+	a := parts.Assembly{Bias: bias, Names: &marianNaming}
+	r.readTables(&a)
+	if r.t.Err != nil {
+		return model.File{}, r.t.Err
+	}
+	own := false
+	if a.Src, a.Tgt, own, err = r.sides(bias); err != nil {
+		return model.File{}, err
+	}
+	c.Tie = map[bool]string{true: model.TieDecoder, false: model.TieNone}[r.config.TieWordEmbeddings]
+	if r.config.ShareEmbeddings && r.config.TieWordEmbeddings && !r.tokenizer.SeparateVocs {
+		c.Tie = model.TieAll
+	}
+	a.Src.AddTargets(&c, r.src)
+	if r.generation.Renormalize {
+		a.Impossible = r.generation.suppressed
+	}
+	if own {
+		outputBias := make([]float32, len(a.Tgt.Rows))
+		a.Tgt.SetBias(outputBias, bias, a.Impossible)
+		c.OutputBias = slices.ContainsFunc(outputBias[text.EOS:], func(x float32) bool { return x != 0 || math.Signbit(float64(x)) })
+	}
+	extra := r.extra.TFM
+	if own && extra != nil {
+		c.SrcVocab, c.TgtVocab = len(a.Src.Rows), len(a.Tgt.Rows)
+		if c.OutputBias = c.OutputBias || extra.Config.OutputBias; extra.Config.Biases == model.AllBiases {
+			extra.Apply(&c)
+		}
+	}
+	r.checkPositions(c)
+	a.Config = c
+	f, err := r.t.Assemble(&a)
+	if err != nil {
+		return model.File{}, err
+	}
+	f.Info["source"] = "Hugging Face Marian " + filepath.Base(filepath.Clean(r.Path))
+	if f.SrcLang = parts.KnownLanguage(r.tokenizer.SourceLang); c.TgtLanguages == "" {
+		f.TgtLang = parts.KnownLanguage(r.tokenizer.TargetLang)
+	}
+	d := r.generation.decoding()
+	if !r.generation.Renormalize {
+		d.Suppressed = a.Tgt.Suppressed(r.generation.suppressed)
+	}
+	if err := d.ValidateFor(f.Model.Config); err != nil {
+		return model.File{}, fmt.Errorf("%s: %w", r.Name(generationFile), err)
+	}
+	f.Decoding = d.String()
+	if own && extra != nil {
+		extra.ApplyFile(&f)
+	}
+	return f, nil
+}
+
+// readTables reads the embeddings and the output projection. Matrices that are tied may be in the
+// file more than once, but must then be equal.
+func (r *reader) readTables(a *parts.Assembly) {
+	const shared, src, tgt, out = "model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"
+	c := r.config
+	first := func(size int, names ...string) parts.Table {
+		found := parts.Table{Bos: int(*r.generation.Start)}
+		var foundName string
+		for _, name := range names {
+			if !r.t.Has(name) {
+				continue
+			}
+			m := r.t.Matrix(name, size, c.DModel)
+			if found.Data == nil {
+				found.Matrix, foundName = m, name
+			} else if !slices.Equal(found.Data, m.Data) {
+				r.t.Fail(name, "found elements that differ from those of %q, expected equal ones as in %s", foundName, ConfigFile)
+			}
+		}
+		if found.Data == nil {
+			r.t.Fail(names[0], "missing")
+		}
+		return found
+	}
+	outSize := c.DecoderVocabSize
+	tied := []string{out}
+	if !c.TieWordEmbeddings {
+		tied = nil
+	}
+	if c.ShareEmbeddings {
+		outSize = c.VocabSize
+		a.SrcTable = first(c.VocabSize, append([]string{shared, src, tgt}, tied...)...)
+		a.TgtTable = a.SrcTable
+	} else {
+		a.SrcTable = first(c.VocabSize, src, shared)
+		a.TgtTable = first(c.DecoderVocabSize, append([]string{tgt}, tied...)...)
+	}
+	if !c.TieWordEmbeddings {
+		a.OutTable = first(outSize, out)
+	}
+}
+
+// checkPositions compares the tables of positions that early versions wrote with those of c.
+func (r *reader) checkPositions(c model.Config) {
+	for _, name := range []string{"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"} {
+		if !r.t.Has(name) || c.DModel%2 != 0 {
+			continue
+		}
+		found := r.t.Matrix(name, c.MaxLen, c.DModel)
+		if !parts.IsClose(found, layer.SinusoidHalves(found.Rows, c.DModel), 0x1p-8) { // bfloat16
+			r.t.Fail(name, "found other positions, expected sinusoids in two halves: tfm's Transformer has no other with this format")
+		}
+	}
+}

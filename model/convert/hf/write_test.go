@@ -1,0 +1,143 @@
+package hf
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"tfm/mat"
+	"tfm/model"
+	"tfm/model/convert/internal/parttest"
+	"tfm/model/decode"
+)
+
+// sameWeights reports whether two models have the same parameters, bit for bit.
+func sameWeights(a, b *model.Transformer) error {
+	if a.Config != b.Config {
+		return fmt.Errorf("found configuration %+v, want %+v", a.Config, b.Config)
+	}
+	for i, p := range a.Params.List {
+		for j, x := range p.W {
+			if y := b.Params.List[i].W[j]; math.Float32bits(x) != math.Float32bits(y) {
+				return fmt.Errorf("found %v for element %d of %q, want %v", x, j, p.Name, y)
+			}
+		}
+	}
+	return nil
+}
+
+// Models of transformers that are written and read again are the same in every bit.
+func TestMarianHFRoundTrip(t *testing.T) {
+	for _, name := range marianFolders {
+		f, err := ReadMarian(filepath.Join("../testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if err := Write(dir, f); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadMarian(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sameWeights(got.Model, f.Model); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got.Model = f.Model; !reflect.DeepEqual(got, f) {
+			t.Errorf("%s: found %+v, want %+v", name, got.Decoding, f.Decoding)
+		}
+	}
+}
+
+// Own models that are written and read again are the same in every bit, and alternating sinusoids
+// change only the order of d_model: log-probabilities differ by rounding.
+func TestWriteMarianHF(t *testing.T) {
+	for name, change := range map[string]func(*model.Config){
+		"halves":      func(c *model.Config) { c.Positions = model.Halves },
+		"unscaled":    func(c *model.Config) { c.Positions, c.Unscaled, c.Activation = model.Halves, true, model.GELU },
+		"output bias": func(c *model.Config) { c.Positions, c.OutputBias, c.Activation = model.Halves, true, model.SiLU },
+		"interleaved": func(c *model.Config) {},
+		"untied":      func(c *model.Config) { c.Tie, c.OutputBias = model.TieNone, true },
+	} {
+		for _, joint := range []bool{false, true} {
+			f := parttest.RandomModelFile(t, joint, change)
+			dir := t.TempDir()
+			if err := Write(dir, f); err != nil {
+				t.Fatal(err)
+			}
+			got, err := ReadMarian(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Model.Config.Positions == model.Halves {
+				if err := sameWeights(got.Model, f.Model); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			} else if err := samePermuted(got.Model, f.Model); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if d := nextDiffers(got.Model, f.Model); !(d <= 1e-6) {
+				t.Errorf("%s: probabilities differ by %v", name, d)
+			}
+			if got.Model = f.Model; !reflect.DeepEqual(got, f) {
+				t.Errorf("%s: found %+v, want %+v", name, got, f)
+			}
+		}
+	}
+}
+
+// samePermuted reports whether a has the weights of b in the order of orderOf.
+func samePermuted(a, b *model.Transformer) error {
+	order := orderOf(b.Config)
+	for _, pair := range [][2]mat.Matrix{{a.SrcEmbed.E.Weights(), b.SrcEmbed.E.Weights()}, {a.Decoder[1].Self.QKV.W.Weights().T(), b.Decoder[1].Self.QKV.W.Weights().T()},
+		{a.Encoder[0].FF.Outer.W.Weights(), b.Encoder[0].FF.Outer.W.Weights()}, {a.Decoder[0].Cross.Out.W.Weights(), b.Decoder[0].Cross.Out.W.Weights()}} {
+		for i := range pair[0].Rows {
+			for j, from := range order {
+				if x, y := pair[0].At(i, j), pair[1].At(i, from); x != y {
+					return fmt.Errorf("found %v at row %d, element %d, want %v", x, i, j, y)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// nextDiffers returns the largest difference of the probabilities after some tokens.
+func nextDiffers(a, b *model.Transformer) (worst float64) {
+	src, given := []int32{5, 9, 20, 7}, []int32{8, 30, 31}
+	x, y := decode.New(decode.NewWeights(a, nil), nil).Next(src, given), decode.New(decode.NewWeights(b, nil), nil).Next(src, given)
+	for i := range x {
+		worst = max(worst, math.Abs(float64(x[i])-float64(y[i])))
+	}
+	return worst
+}
+
+// What transformers' Marian does not have is named.
+func TestWriteMarianHFRefuses(t *testing.T) {
+	for want, change := range map[string]func(*model.Config){
+		"norm is \"pre\", expected post":     func(c *model.Config) { c.Norm = model.PreNorm },
+		"norm_kind is \"rms\"":               func(c *model.Config) { c.NormKind = model.RMSNorm },
+		"final_norm is true":                 func(c *model.Config) { c.FinalNorm = model.FinalNormOn },
+		"positions is \"learned\"":           func(c *model.Config) { c.Positions = model.Learned },
+		"positions is \"tensor2tensor\"":     func(c *model.Config) { c.Positions = model.TimingSignal },
+		"norm_eps is 1e-06, expected 1e-05":  func(c *model.Config) { c.NormEps = 1e-6 },
+		"d_k is 5, expected d_model divided": func(c *model.Config) { c.DK = 5 },
+	} {
+		err := Write(t.TempDir(), parttest.RandomModelFile(t, true, change))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// A language without a piece that MarianTokenizer looks up is refused.
+func TestWriteMarianHFRefusesLanguages(t *testing.T) {
+	f := parttest.RandomModelFile(t, true, func(c *model.Config) { c.Source, c.TgtLanguages = model.ToFirst, "fra=5,6" })
+	if err := Write(t.TempDir(), f); err == nil || !strings.Contains(err.Error(), "expected the piece >>fra<<") {
+		t.Errorf("error %v, want one of the piece", err)
+	}
+}
