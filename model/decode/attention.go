@@ -2,65 +2,11 @@ package decode
 
 import (
 	"math"
-	"slices"
 	"sync"
 
+	"tfm/layer"
 	"tfm/mat"
 )
-
-// rowGroup is a range of consecutive rows of a step that have the same source. Its scores are
-// computed by one product for each page.
-type rowGroup struct {
-	source   int32 // handle
-	row0     int   // first row
-	row1     int   // end of the rows
-	touched0 int   // State.touched[touched0:touched1] are the pages with nodes of the rows
-	touched1 int
-}
-
-// maxGroupRows limits the scores that exist at once.
-const maxGroupRows = 16
-
-// touchedPage is a page with nodes of a rowGroup.
-type touchedPage struct {
-	page       int32 // index in source.pages
-	row0, row1 int32 // the rows with nodes in the page, and maybe others
-}
-
-// groupRows sets s.groups and s.touched.
-func (s *step) groupRows() {
-	rows := s.rows
-	s.groups, s.touched = s.groups[:0], s.touched[:0]
-	for i := 0; i < len(rows); {
-		end := i + 1
-		for end < len(rows) && rows[end].source == rows[i].source && end-i < maxGroupRows {
-			end++
-		}
-		g := rowGroup{source: rows[i].source, row0: i, row1: end, touched0: len(s.touched)}
-		if len(s.lanes) > 0 {
-			s.touch(&g)
-		}
-		g.touched1 = len(s.touched)
-		s.groups = append(s.groups, g)
-		i = end
-	}
-}
-
-// touch adds the pages with nodes of a group's rows to s.touched.
-func (s *step) touch(g *rowGroup) {
-	for p := range s.sources.encoded[g.source].pages {
-		s.touched = append(s.touched, touchedPage{page: int32(p), row0: math.MaxInt32})
-	}
-	touched := s.touched[g.touched0:]
-	for r := g.row0; r < g.row1; r++ {
-		for _, node := range s.lanes[r] {
-			t := &touched[node/pageTokens]
-			t.row0, t.row1 = min(t.row0, int32(r)), int32(r+1)
-		}
-	}
-	touched = slices.DeleteFunc(touched, func(t touchedPage) bool { return t.row1 == 0 })
-	s.touched = s.touched[:g.touched0+len(touched)]
-}
 
 // workspace holds the scores of some heads of a rowGroup, and the weights of one row.
 type workspace struct{ scores, weights []float32 }
@@ -82,6 +28,55 @@ func (s *step) headGrain(keys int) int {
 }
 
 func scaleOf(dk int) float32 { return float32(1 / math.Sqrt(float64(dk))) }
+
+// self is self-attention, or the SSRU in its place. It stores what the next steps need.
+func (s *step) self(i int, x, h mat.Matrix) mat.Matrix {
+	l, act := &s.weights.decoder[i], &s.scratch.act
+	if s.weights.recurrent() {
+		l.maps.mul(s.scratch.pool, act.maps, h, mat.Identity)
+		mat.Each(s.scratch.pool, h.Rows, cellGrain, cellRows{s, i})
+		return l.residual.Forward(s.scratch.pool, &layer.ResidualAct{}, x, act.maps.ColRange(0, h.Cols), mat.Dropout{})
+	}
+	l.qkv.mul(s.scratch.pool, act.qkv, h, mat.Identity)
+	if s.weights.unnormedKeys {
+		s.unnormKeys(l, x)
+	}
+	s.attendSelf(i)
+	if s.weights.unnormedKeys {
+		s.attendFirst()
+	}
+	return s.scratch.add(l.residual, x, act.ctx, &l.out)
+}
+
+// cross is the attention to the sources.
+func (s *step) cross(i int, x, h mat.Matrix) mat.Matrix {
+	l, act := &s.weights.decoder[i], &s.scratch.act
+	l.q.mul(s.scratch.pool, act.q, h, mat.Identity)
+	s.attendCross(i)
+	return s.scratch.add(l.residual, x, act.ctx, &l.crossOut)
+}
+
+// unnormKeys replaces the keys and values in act.qkv, those of norm(x), by those of x. It keeps
+// the values, with which a first token attends to itself.
+func (s *step) unnormKeys(l *decoderLayer, x mat.Matrix) {
+	act, sizes := &s.scratch.act, s.weights.sizes()
+	keys := sizes.Heads * sizes.DK
+	l.qkv.mul(s.scratch.pool, act.unnormed, x, mat.Identity)
+	for i := range act.qkv.Rows {
+		normed, unnormed := act.qkv.Row(i), act.unnormed.Row(i)
+		copy(act.firstValues.Row(i), normed[2*keys:])
+		copy(normed[keys:], unnormed[keys:])
+	}
+}
+
+// attendFirst replaces the self-attention of first tokens, which is that to themselves.
+func (s *step) attendFirst() {
+	for i, position := range s.scratch.positions {
+		if position == 0 {
+			copy(s.scratch.act.ctx.Row(i), s.scratch.act.firstValues.Row(i))
+		}
+	}
+}
 
 // attendSelf sets s.scratch.act.ctx to the self-attention of a layer, from each row to all tokens
 // of its hypothesis, for s.scratch.act.qkv. It stores the keys and values.
@@ -252,3 +247,24 @@ func everyNth(m mat.Matrix, i, n int) mat.Matrix {
 
 // pageLanes are the tokens of a page.
 var pageLanes = [pageTokens]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+
+// cellGrain is the number of rows of one call: some microseconds.
+const cellGrain = 16
+
+// cellRows is the parallel loop over the rows of a step that advances their states.
+type cellRows struct {
+	*step
+	layer int
+}
+
+func (t *cellRows) Range(lo, hi int) {
+	cell, cells := t.weights.model.Decoder[t.layer].SSRU, &t.sources.cells
+	for i := lo; i < hi; i++ {
+		maps := t.scratch.act.maps.Row(i)
+		var before []float32
+		if slot := t.before[i]; slot >= 0 {
+			before = cells.state(slot, t.layer)
+		}
+		cell.Step(maps[:len(maps)/2], cells.state(t.after[i], t.layer), before, maps)
+	}
+}

@@ -19,12 +19,13 @@ const (
 	// finished. So the first of the n-best list does not depend on its length.
 	untilFinished endRule = iota
 
-	// shrinking is Marian's: a step keeps as many candidates as the beam has hypotheses, and each
-	// of them that ends in EOS leaves the beam smaller by one, until no hypothesis is live.
+	// shrinking is Marian's: a step keeps as many candidates as the beam has hypotheses, and
+	// each of them that ends in EOS leaves the beam smaller by one, until no hypothesis is
+	// live.
 	shrinking
 
-	// untilDecided has no limit of finished hypotheses: early_stopping "never" of Hugging Face's
-	// transformers.
+	// untilDecided has no limit of finished hypotheses: early_stopping "never" of Hugging
+	// Face's transformers.
 	untilDecided
 
 	// whileBetter is untilDecided by a heuristic, early_stopping false: it ends when no live

@@ -168,13 +168,13 @@ func TestGreedyWithBounds(t *testing.T) {
 func TestSharedBounds(t *testing.T) {
 	m := newModel(t, toy())
 	w := NewWeights(m, nil)
-	of := w.outputBounds(nil)
+	of := w.bounds.get(nil, &w.output)
 	tuned := w.Sharing(model.NewTuner(m, nil).Model)
 	tuned.Refresh(nil)
-	if tuned.outputBounds(nil) != of {
+	if tuned.bounds.get(nil, &tuned.output) != of {
 		t.Error("a copy with another last layer has bounds of its own")
 	}
-	if w.Refresh(nil); w.outputBounds(nil) == of || tuned.outputBounds(nil) != w.outputBounds(nil) {
+	if w.Refresh(nil); w.bounds.get(nil, &w.output) == of || tuned.bounds.get(nil, &tuned.output) != w.bounds.get(nil, &w.output) {
 		t.Error("the bounds of refreshed weights are the old ones")
 	}
 }
@@ -188,7 +188,7 @@ func BenchmarkOutputBounds(b *testing.B) {
 			w := NewWeights(m, nil)
 			for b.Loop() {
 				w.bounds = nil
-				w.outputBounds(nil)
+				w.bounds.get(nil, &w.output)
 			}
 		})
 	}

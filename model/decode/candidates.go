@@ -9,8 +9,8 @@ import (
 
 // row is a hypothesis in a step on its way from logits to candidates.
 type row struct {
-	search     *search // of the hypothesis; no candidateSource uses it
-	hypothesis int     // index in search.live
+	search     int // index in searches.list of that of the hypothesis
+	hypothesis int // index in search.live
 
 	ids                            rowIDs  // of the logits
 	index                          int     // in the step
@@ -34,8 +34,8 @@ func (r *row) memory(n int) []Candidate {
 
 // refiner computes logits for which a step returned bounds.
 type refiner interface {
-	// refine returns the logit of an element and whether the step returned a bound of it. It may
-	// be called concurrently for different rows.
+	// refine returns the logit of an element and whether the step returned a bound of it. It
+	// may be called concurrently for different rows.
 	refine(row int, id int32) (logit float32, wasBound bool)
 }
 
@@ -144,3 +144,6 @@ func insertionBound(best []Candidate) float32 {
 	}
 	return float32(best[len(best)-1].LogP)
 }
+
+// drawID determines the random numbers of a row.
+type drawID struct{ seed, source, translation, position uint64 }

@@ -70,22 +70,6 @@ func (p *Partial) Tokens() []int32 {
 	return p.tokens
 }
 
-// constraint returns the Constraint of all options, nil if they allow every token.
-func (o *Options) constraint() Constraint {
-	var list []Constraint
-	if o.Pieces != nil {
-		list = append(list, validText{o.Pieces})
-	}
-	list = append(list, o.Constraint)
-	if o.MinTokens > 0 {
-		list = append(list, minLength{o.MinTokens})
-	}
-	if o.NoRepeat > 0 {
-		list = append(list, noRepeat{o.NoRepeat})
-	}
-	return All(list...)
-}
-
 // All returns the Constraint that allows what all of list allow, nil for an empty list. It ignores
 // nil elements.
 func All(list ...Constraint) Constraint {

@@ -28,13 +28,13 @@
 // translations, in one pass over all their positions), scheduler.go (which sources have rows in a
 // step), searches.go (a step of several searches), search.go (the search for one source),
 // results.go (the n-best list, tokens that cannot change), request.go (a call), state.go (State:
-// adding and removing sources, a step), thread.go (one thread's share of that), bounds.go (upper
-// bounds of logits for greedy search), output.go (logits, those of the pieces of a list too),
-// step.go (a decode step of some rows), attention.go (attention of the newest tokens to keys and
-// values in pages), ssru.go (states of recurrent decoders), layers.go (the encoder, the decoder),
-// marks.go (attention to the marks of sources), sources.go (the sources of a State, with the keys
-// and values of them and of the hypotheses that translate them), lists.go (lists of pieces),
-// sample.go (candidates drawn at random), candidates.go (the most probable candidates),
+// adding and removing sources, a step), thread.go (one thread's share of that), output.go (logits,
+// those of the pieces of a list, and for greedy search only those that may be the largest),
+// bounds.go (upper bounds of logits), attention.go (the sublayers that mix the newest tokens with
+// those before and with the source), step.go (a decode step of some rows), ssru.go (states of
+// recurrent decoders), layers.go (the encoder, the decoder), sources.go (the sources of a State,
+// with the keys and values of them and of the hypotheses that translate them), lists.go (lists of
+// pieces), sample.go (candidates drawn at random), candidates.go (the most probable candidates),
 // processors.go (logits of tokens that may be selected), constraint.go (what may follow a
 // hypothesis: length, repetitions), prefix.go (forced prefixes), pieces.go (valid UTF-8),
 // options.go (Options, the length penalty), tree.go (the hypotheses of a source), beam.go (beam

@@ -10,33 +10,6 @@ import (
 	"tfm/model/safetensors"
 )
 
-// A model file for decoding is a model file with matrices in the form that the kernels read. Its
-// tensors are
-//
-//	NAME         I8 [panels, groups, 32, 4], in the form "int8": B in the order of mat.Int8.Packed
-//	NAME.scale   F32 [out], in the form "int8"
-//	NAME         F32 [panels, depth, columns], in the form "packed …": B in that mat.Layout
-//
-// for each parameter that is a matrix B [in × out], or a transpose of it: embeddings and the
-// output projection, of shape [pieces, d], are stored as B [d × pieces]. Other parameters, the
-// tokenizers and the shortlist are those of a plain model file. Matrices come first, so that they
-// are aligned. The order of int8 is the same for all kernels. That of packed weights depends on
-// them; the form ends with the name of the kernels that it is for.
-const (
-	formInt8    = "int8"
-	formPacked  = "packed "
-	scaleSuffix = ".scale"
-)
-
-// File is the content of a model file for decoding.
-type File struct {
-	Header     model.Header
-	Settings   Settings // those of Header.Decoding, which Save replaces
-	Weights    *Weights
-	Tokenizers map[string][]byte // see model.File
-	Shortlist  *Shortlist        // nil if the file has none
-}
-
 // Load reads a model file of any form on the threads of p. It verifies the checksum, which covers
 // every byte. Matrices of a plain file are converted to form f as they are read, so that Load needs
 // little more memory than the Weights. Those of a file for decoding are not copied if the kernels

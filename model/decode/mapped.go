@@ -12,6 +12,33 @@ import (
 	"tfm/model/safetensors"
 )
 
+// A model file for decoding is a model file with matrices in the form that the kernels read. Its
+// tensors are
+//
+//	NAME         I8 [panels, groups, 32, 4], in the form "int8": B in the order of mat.Int8.Packed
+//	NAME.scale   F32 [out], in the form "int8"
+//	NAME         F32 [panels, depth, columns], in the form "packed …": B in that mat.Layout
+//
+// for each parameter that is a matrix B [in × out], or a transpose of it: embeddings and the
+// output projection, of shape [pieces, d], are stored as B [d × pieces]. Other parameters, the
+// tokenizers and the shortlist are those of a plain model file. Matrices come first, so that they
+// are aligned. The order of int8 is the same for all kernels. That of packed weights depends on
+// them; the form ends with the name of the kernels that it is for.
+const (
+	formInt8    = "int8"
+	formPacked  = "packed "
+	scaleSuffix = ".scale"
+)
+
+// File is the content of a model file for decoding.
+type File struct {
+	Header     model.Header
+	Settings   Settings // those of Header.Decoding, which Save replaces
+	Weights    *Weights
+	Tokenizers map[string][]byte // see model.File
+	Shortlist  *Shortlist        // nil if the file has none
+}
+
 // loadMapped is Load for a file for decoding.
 func loadMapped(path string, f Form, p *mat.Pool) (file File, err error) {
 	s, err := safetensors.Open(path)

@@ -8,6 +8,18 @@ import (
 	"tfm/mat"
 )
 
+// Form is the form of the matrices of Weights.
+type Form uint8
+
+const (
+	Float32 Form = iota
+	// Int8 rounds matrices to bytes by output and embeddings by piece, and activations by row.
+	// Translations differ a little from those of float32, but are the same on every machine.
+	Int8
+)
+
+func (f Form) String() string { return [...]string{"float32", "int8"}[f] }
+
 // weightMatrix is B [in × out] of y = x·B, in one of the two forms.
 type weightMatrix struct {
 	param      *layer.Param // B, or Bᵀ if transposed

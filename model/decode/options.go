@@ -135,6 +135,10 @@ const (
 	maxBeam  = MaxBeam
 	maxRatio = 1000 // limit of MaxRatio
 
+	// maxRows is the row limit of a step: kernels at full speed, activations in the cache. One
+	// source may exceed it alone.
+	maxRows = 256
+
 	unlimitedExtra = 1<<16 - 1 // MaxExtra above every Config.MaxLen in use
 )
 
@@ -189,10 +193,8 @@ func (o *Options) omitsScore() bool {
 	return o.NoScore && !o.Sample && o.Selection == nil && o.Beam == 1 && !o.TokenScores && o.Alternatives == 0
 }
 
-// penalizesRepetition reports whether RepetitionPenalty changes logits.
-func (o *Options) penalizesRepetition() bool {
-	return o.RepetitionPenalty != 0 && o.RepetitionPenalty != 1
-}
+// repetitionPenalty returns RepetitionPenalty, 1 if it is off.
+func (o *Options) repetitionPenalty() float64 { return cmp.Or(o.RepetitionPenalty, 1) }
 
 // nBest returns the length limit of the n-best list.
 func (o *Options) nBest() int { return max(1, o.NBest) }
@@ -251,4 +253,20 @@ func (o *Options) factorTokens(source int) int {
 func (o *Options) keepsLast(source, maxTokens int) bool {
 	return o.LengthFactor > 0 && maxTokens == o.factorTokens(source) &&
 		(o.MaxTokens == 0 || maxTokens <= o.MaxTokens) && (o.MaxRatio == 0 || float64(maxTokens) <= o.MaxRatio*float64(source))
+}
+
+// constraint returns the Constraint of all options, nil if they allow every token.
+func (o *Options) constraint() Constraint {
+	var list []Constraint
+	if o.Pieces != nil {
+		list = append(list, validText{o.Pieces})
+	}
+	list = append(list, o.Constraint)
+	if o.MinTokens > 0 {
+		list = append(list, minLength{o.MinTokens})
+	}
+	if o.NoRepeat > 0 {
+		list = append(list, noRepeat{o.NoRepeat})
+	}
+	return All(list...)
 }

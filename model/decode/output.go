@@ -1,7 +1,9 @@
 package decode
 
 import (
+	"math"
 	"slices"
+	"sync"
 
 	"tfm/mat"
 )
@@ -147,3 +149,120 @@ func (t *listProducts) Range(lo, hi int) {
 		l.columns.mul(t.pool, t.logits.Slice(g.row0, g.row1, 0, len(l.ids)), t.x.RowRange(g.row0, g.row1), mat.Identity)
 	}
 }
+
+// project sets logits for the decoder's output x. With bounds, elements may be upper bounds of
+// logits, which refine replaces; the largest of a row is a logit.
+func (s *outputProjection) project(logits, x mat.Matrix, bounds bool) {
+	s.logits, s.x = logits, x
+	if s.hasBounds = bounds && s.step.weights.form == Float32 && !s.hasLists(); !s.hasBounds {
+		s.projectLogits()
+		return
+	}
+	for len(s.refined) < len(s.step.rows) {
+		s.refined = append(s.refined, nil)
+	}
+	b := s.step.weights.bounds.get(s.step.scratch.pool, &s.step.weights.output)
+	s.step.scratch.rounded.Set(s.step.scratch.pool, s.x)
+	b.output.mulRounded(s.step.scratch.pool, s.logits, s.x, &s.step.scratch.rounded)
+	s.isWhole, s.allRows = slices.Grow(s.isWhole[:0], len(s.step.rows))[:len(s.step.rows)], s.allRows[:0]
+	mat.Each(s.step.scratch.pool, len(s.step.rows), 1, boundRows{s, b})
+	for i, isWhole := range s.isWhole {
+		if isWhole {
+			s.allRows = append(s.allRows, int32(i))
+		}
+	}
+	s.projectAll()
+}
+
+// boundRows is the parallel loop over the rows of a step that turns products of int8 into upper
+// bounds and refines them, or sets isWhole.
+type boundRows struct {
+	of     *outputProjection
+	bounds *outputBounds
+}
+
+func (t *boundRows) Range(lo, hi int) {
+	ws := refineWorkspaces.Get().(*refineWorkspace)
+	defer refineWorkspaces.Put(ws)
+	for i := lo; i < hi; i++ {
+		x, logits := t.of.x.Row(i), t.of.logits.Row(i)
+		diff := matrix(&ws.x, 1, len(x)).Row(0)
+		t.of.step.scratch.rounded.Row(diff, i)
+		mat.Axpy(-1, x, diff)
+		size, err := t.bounds.norm(x), t.bounds.norm(diff)
+		rounding := float64(t.bounds.kappa * (size + err))
+		mat.Axpy(float32(max(1, size+rounding)), t.bounds.errors, logits)
+		mat.Axpy(float32(err+rounding), t.bounds.norms, logits)
+		t.of.isWhole[i] = !t.of.refineLargest(ws, i)
+	}
+}
+
+// maxRefined limits the bounds of a row that are refined. A row with more of them has a product
+// with all columns, as has one with a bound that is not finite.
+const maxRefined = 64
+
+// refineLargest refines the largest bound of a row and then all that are not below its logit. It
+// returns false if they are more than maxRefined or not finite.
+func (s *outputProjection) refineLargest(ws *refineWorkspace, row int) bool {
+	logits := s.logits.Row(row)
+	s.refined[row] = s.refined[row][:0]
+	if m := float64(mat.Max(logits)); math.IsNaN(m) || math.IsInf(m, 0) {
+		return false
+	}
+	var largest [1]Candidate
+	first := topK(largest[:0], logits, nil, nil)[0].Token
+	s.refineAll(ws, row, []int32{first})
+	logit := logits[first]
+	ids := ws.ids[:0]
+	defer func() { ws.ids = ids }()
+	for lo := 0; lo < len(logits); lo += segmentLen {
+		segment := logits[lo:min(lo+segmentLen, len(logits))]
+		if mat.Max(segment) < logit {
+			continue
+		}
+		for j, x := range segment {
+			if id := int32(lo + j); x >= logit && id != first {
+				if len(ids) == maxRefined {
+					return false
+				}
+				ids = append(ids, id)
+			}
+		}
+	}
+	s.refineAll(ws, row, ids)
+	return true
+}
+
+// refineAll refines the bounds of ids.
+func (s *outputProjection) refineAll(ws *refineWorkspace, row int, ids []int32) {
+	if len(ids) == 0 {
+		return
+	}
+	l := &ws.list
+	l.ids = append(l.ids[:0], ids...)
+	l.gather(nil, &s.step.weights.output)
+	logits := matrix(&ws.logits, 1, len(ids))
+	l.columns.mul(nil, logits, s.x.RowRange(row, row+1), mat.Identity)
+	for i, id := range ids {
+		s.logits.Row(row)[id] = logits.Data[i]
+	}
+	s.refined[row] = append(s.refined[row], ids...)
+}
+
+// refine returns the logit of an element and whether the step returned a bound of it.
+func (s *outputProjection) refine(row int, id int32) (logit float32, wasBound bool) {
+	if wasBound = s.hasBounds && !s.isWhole[row] && !slices.Contains(s.refined[row], id); wasBound {
+		ws := refineWorkspaces.Get().(*refineWorkspace)
+		defer refineWorkspaces.Put(ws)
+		s.refineAll(ws, row, []int32{id})
+	}
+	return s.logits.Row(row)[id], wasBound
+}
+
+type refineWorkspace struct {
+	x, logits []float32
+	ids       []int32
+	list      outputList
+}
+
+var refineWorkspaces = sync.Pool{New: func() any { return new(refineWorkspace) }}

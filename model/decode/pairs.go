@@ -1,9 +1,6 @@
 package decode
 
 import (
-	"context"
-	"fmt"
-
 	"tfm/attn"
 	"tfm/layer"
 	"tfm/mat"
@@ -30,125 +27,6 @@ type pairPass struct {
 
 	// visitCross, if not nil, is called with the inputs of the cross-attention of each layer.
 	visitCross func(layer int, in attn.Inputs, r attn.Ragged)
-}
-
-// LogProbs returns the log-probabilities of given translations: for each pair, those of the tokens
-// of the target, each after the tokens before it, and of EOS. They have the values of the training
-// loss without label smoothing: unlike in a search, Pad and BOS have a probability. They depend
-// neither on the other pairs nor on the number of threads. The error is that of ctx. LogProbs
-// panics if srcs and tgts differ in length, and on ids and lengths as Translate does.
-func (d *Decoder) LogProbs(ctx context.Context, srcs, tgts [][]int32) ([][]float64, error) {
-	result := make([][]float64, len(srcs))
-	err := d.eachPairs(ctx, srcs, tgts, func(first int, p *pairPass) {
-		all := p.logProbs(p.decode(nil))
-		for i := range p.tgts {
-			result[first+i] = all[p.tgtStarts[i]:p.tgtStarts[i+1]:p.tgtStarts[i+1]]
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
-// Attention returns the attention weights of each pair of a source and a target: the
-// cross-attention weights of the heads that align selects, averaged over them. Row i of pair k
-// belongs to tgts[k][i], the last row to EOS; column j is srcs[k][j], the last column the marks of
-// the source, such as EOS. Each row sums to 1. With align.Next a row is that of the next step,
-// except the last. Errors and panics are those of LogProbs; Attention also panics on a head that
-// the model does not have.
-func (d *Decoder) Attention(ctx context.Context, srcs, tgts [][]int32, align AlignHeads) ([][][]float32, error) {
-	checkPairs(&d.w.model.Config, srcs, tgts)
-	heads := align.Heads
-	if len(heads) == 0 {
-		for head := range d.w.sizes().Heads {
-			heads = append(heads, CrossHead{Layer: len(d.w.decoder) - 1, Head: head})
-		}
-	}
-	means := make([]mat.Matrix, len(srcs))
-	for i := range means {
-		means[i] = mat.New(len(tgts[i])+1, len(srcs[i])+1)
-	}
-	err := d.CrossAttention(ctx, srcs, tgts, heads, func(pair, _ int, weights mat.Matrix) {
-		mat.Axpy(1/float32(len(heads)), weights.Data, means[pair].Data)
-	})
-	if err != nil {
-		return nil, err
-	}
-	result := make([][][]float32, len(srcs))
-	for i, mean := range means {
-		for row := range mean.Rows {
-			if align.Next {
-				row = min(row+1, mean.Rows-1)
-			}
-			result[i] = append(result[i], mean.Row(row))
-		}
-	}
-	return result, nil
-}
-
-// CrossAttention calls visit with the weights [targets × sources] of each pair and each of heads,
-// by its index. Row i is the step that predicts the pair's target token i, the last row EOS; the
-// last column is EOS. Layers come in ascending order; visit may use weights only during the call.
-// Errors and panics are those of Attention.
-func (d *Decoder) CrossAttention(ctx context.Context, srcs, tgts [][]int32, heads []CrossHead, visit func(pair, head int, weights mat.Matrix)) error {
-	if err := (AlignHeads{Heads: heads}).Validate(d.w.model.Config); err != nil {
-		panic(fmt.Sprintf("decode: %v", err))
-	}
-	var workspace []float32
-	marks := d.w.model.Config.Source
-	return d.eachPairs(ctx, srcs, tgts, func(first int, p *pairPass) {
-		p.decode(func(layer int, in attn.Inputs, r attn.Ragged) {
-			for k, h := range heads {
-				if h.Layer != layer {
-					continue
-				}
-				for i := range p.srcs {
-					rows, cols, tokens := len(p.tgts[i])+1, len(p.srcs[i])+1, int(p.scratch.starts[i+1]-p.scratch.starts[i])
-					if n := rows * max(cols, tokens); len(workspace) < n {
-						workspace = make([]float32, 2*n)
-					}
-					weights := mat.Of(workspace[:rows*tokens], rows, tokens)
-					in.Weights(weights, d.w.sizes().Heads, i, h.Head, r)
-					if marks.HasBOS() || !marks.HasEOS() {
-						weights = marksToLast(weights, cols, marks)
-					}
-					visit(first+i, k, weights)
-				}
-			}
-		})
-	})
-}
-
-// eachPairs calls f with passes over consecutive pairs and the index of the first pair. The sources
-// of a pass are encoded.
-func (d *Decoder) eachPairs(ctx context.Context, srcs, tgts [][]int32, f func(first int, p *pairPass)) error {
-	checkPairs(&d.w.model.Config, srcs, tgts)
-	for first := 0; first < len(srcs); {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		end, m, n := first, 0, 0
-		for end < len(srcs) && (end == first || max(m+len(srcs[end]), n+len(tgts[end]))+1 <= maxPairRows) {
-			m, n = m+len(srcs[end])+1, n+len(tgts[end])+1
-			end++
-		}
-		d.pairs.set(srcs[first:end], tgts[first:end])
-		f(first, &d.pairs)
-		first = end
-	}
-	return nil
-}
-
-// checkPairs panics on invalid pairs.
-func checkPairs(c *model.Config, srcs, tgts [][]int32) {
-	if len(srcs) != len(tgts) {
-		panic(fmt.Sprintf("decode: %d sources and %d targets", len(srcs), len(tgts)))
-	}
-	for i := range srcs {
-		checkIDs("source", i, srcs[i], c.SrcVocab, c.MaxSource()+1)
-		checkIDs("target", i, tgts[i], c.TgtVocab, c.MaxLen)
-	}
 }
 
 // set sets p to pairs and computes p.kv.
@@ -234,4 +112,33 @@ func (t *logProbRows) Range(lo, hi int) {
 		zNext, zMax := float64(z[t.next[i]]), mat.Max(z)
 		t.logProbs[i] = zNext - (float64(zMax) + mat.Log(float64(mat.ExpSum(z, z, zMax))))
 	}
+}
+
+// marksLast turns the weights of a source, n elements of row, into those of its text and then one
+// element for its marks: the sum of their weights, 0 without marks.
+func marksLast(row []float32, n int, marks model.SourceLayout) {
+	if !marks.HasBOS() && !marks.HasEOS() {
+		row[n] = 0
+	}
+	if !marks.HasBOS() {
+		return
+	}
+	bos := row[0]
+	copy(row, row[1:n])
+	if marks.HasEOS() {
+		row[n-2] += bos
+	} else {
+		row[n-1] = bos
+	}
+}
+
+// marksToLast returns a copy of weights with rows as marksLast makes them, of cols elements.
+func marksToLast(weights mat.Matrix, cols int, marks model.SourceLayout) mat.Matrix {
+	m, row := mat.New(weights.Rows, cols), make([]float32, weights.Cols+1)
+	for i := range m.Rows {
+		copy(row, weights.Row(i))
+		marksLast(row, weights.Cols, marks)
+		copy(m.Row(i), row)
+	}
+	return m
 }

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"tfm/model"
@@ -52,14 +53,15 @@ type rowBuffers struct {
 	draws                 draws
 }
 
-// process returns the logits of a row after the processors that o selects. It masks logits.
-func (b *rowBuffers) process(logits []float32, ids rowIDs, p *Partial, o *Options, suppressed []int32) choice {
+// process returns the logits of a row after the processors. It masks logits. penalty is that of
+// repetitions, 1 for none.
+func (b *rowBuffers) process(logits []float32, ids rowIDs, p *Partial, penalty float64, suppressed []int32) choice {
 	n := len(logits)
 	c := choice{Partial: p, buffers: b, ids: ids, logits: logits}
 	mask(logits, ids)
-	if o.penalizesRepetition() {
+	if penalty != 1 {
 		penalized := floats(&b.penalized, n)
-		penalizeRepetition(penalized, c.logits, ids, p.Tokens(), float32(o.RepetitionPenalty))
+		penalizeRepetition(penalized, c.logits, ids, p.Tokens(), float32(penalty))
 		c.logits = penalized
 	}
 	if c.selectable = c.logits; len(suppressed) > 0 {
@@ -115,3 +117,11 @@ func (p *Partial) allows(token int32) bool {
 // isForced reports whether the Constraint leaves only a few tokens. If all of these are suppressed,
 // they are selected nevertheless, so that the Constraint can be satisfied.
 func (p *Partial) isForced() bool { return p.only != nil }
+
+// draws is the workspace of draws.
+type draws struct {
+	probs   []float32
+	allowed []float32   // logits, -Inf for forbidden tokens
+	choices []Candidate // what to draw from; LogP is its probability, Token its index in the logits
+	random  rand.ChaCha8
+}

@@ -19,7 +19,7 @@ func TestProcessors(t *testing.T) {
 	var b rowBuffers
 	for range 2 { // the buffers are used again
 		p := Partial{tree: &hypotheses, tail: tail}
-		c := b.process(logits, nil, &p, &Options{RepetitionPenalty: 2}, []int32{5})
+		c := b.process(logits, nil, &p, 2, []int32{5})
 		for _, x := range []struct {
 			name      string
 			got, want []float32

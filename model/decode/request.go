@@ -96,6 +96,30 @@ func (r *request) err() error {
 	return r.ctx.Err()
 }
 
+// Hypothesis is a translation.
+type Hypothesis struct {
+	Tokens []int32 // without BOS and EOS
+	Score  float64 // log-probability divided by the length penalty
+
+	// Truncated reports that the hypothesis reached its length limit before EOS. Score includes
+	// the last token, which Tokens omits unless the limit is Options.LengthFactor.
+	Truncated bool
+
+	// With Options.TokenScores, the log-probabilities of Tokens and of EOS, or of the token
+	// that Tokens omits.
+	TokenScores []float64
+
+	// With Options.Alternatives, the most probable tokens in the position of each element of
+	// Tokens and of EOS, of those that may follow, by descending probability.
+	Alternatives [][]Alternative
+}
+
+// Alternative is a token that may have a position of a translation.
+type Alternative struct {
+	Token int32
+	LogP  float64
+}
+
 // PanicError is the error of a call whose Constraint or Selection panicked. Other calls go on.
 type PanicError struct {
 	Value any
@@ -149,4 +173,16 @@ func checkCall(w *Weights, srcs [][]int32, o *Options) error {
 		checkIDs("begin of target", i, o.Begins.of(i), c.TgtVocab, c.MaxLen-1)
 	}
 	return nil
+}
+
+// checkIDs panics if a sentence is too long for the model or has an id outside the vocabulary.
+func checkIDs(side string, i int, ids []int32, vocabulary, maxLen int) {
+	if len(ids) >= maxLen {
+		panic(fmt.Sprintf("decode: %s %d has %d tokens with BOS or EOS, over the model's limit of %d", side, i, len(ids)+1, maxLen))
+	}
+	for _, id := range ids {
+		if id < 0 || int(id) >= vocabulary {
+			panic(fmt.Sprintf("decode: id %d in %s %d, want 0 to %d", id, side, i, vocabulary-1))
+		}
+	}
 }

@@ -5,55 +5,6 @@ import (
 	"slices"
 )
 
-// Hypothesis is a translation.
-type Hypothesis struct {
-	Tokens []int32 // without BOS and EOS
-	Score  float64 // log-probability divided by the length penalty
-
-	// Truncated reports that the hypothesis reached its length limit before EOS. Score includes
-	// the last token, which Tokens omits unless the limit is Options.LengthFactor.
-	Truncated bool
-
-	// With Options.TokenScores, the log-probabilities of Tokens and of EOS, or of the token
-	// that Tokens omits.
-	TokenScores []float64
-
-	// With Options.Alternatives, the most probable tokens in the position of each element of
-	// Tokens and of EOS, of those that may follow, by descending probability.
-	Alternatives [][]Alternative
-}
-
-// Alternative is a token that may have a position of a translation.
-type Alternative struct {
-	Token int32
-	LogP  float64
-}
-
-// finishedHyp is a finished hypothesis.
-type finishedHyp struct {
-	score     float64
-	tail      int32 // node of EOS or of the last token
-	truncated bool
-}
-
-// list inserts h into nBest if its score is high enough; of equal scores the first wins. It
-// ignores a score of NaN or -Inf.
-func (q *search) list(h finishedHyp) {
-	if !(h.score > math.Inf(-1)) {
-		return
-	}
-	i := len(q.nBest)
-	for ; i > 0 && q.nBest[i-1].score < h.score; i-- {
-	}
-	if len(q.nBest) == q.request.listLen() {
-		if i == len(q.nBest) {
-			return
-		}
-		q.nBest = q.nBest[:len(q.nBest)-1]
-	}
-	q.nBest = slices.Insert(q.nBest, i, h)
-}
-
 // results returns the n-best list of a search that is done. It has at least one Hypothesis.
 func (q *search) results() []Hypothesis {
 	if len(q.nBest) == 0 || q.request.limits.Truncated {
@@ -123,9 +74,4 @@ func (q *search) report(tokens []int32) {
 	for ; q.reported < len(tokens); q.reported++ {
 		q.request.token(q.index, tokens[q.reported])
 	}
-}
-
-// score returns the score of a hypothesis with log-probability logP that ends now.
-func (q *search) score(logP float64) float64 {
-	return q.request.options.score(logP, len(q.begin)+q.tokens)
 }

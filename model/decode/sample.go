@@ -3,7 +3,6 @@ package decode
 import (
 	"encoding/binary"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"tfm/layer"
@@ -34,14 +33,6 @@ func (o *Options) sampled(r *row, c choice) {
 	for i := range r.alternatives {
 		r.alternatives[i].LogP -= logZ
 	}
-}
-
-// draws is the workspace of draws.
-type draws struct {
-	probs   []float32
-	allowed []float32   // logits, -Inf for forbidden tokens
-	choices []Candidate // what to draw from; LogP is its probability, Token its index in the logits
-	random  rand.ChaCha8
 }
 
 // drawAllowed draws from the logits of the tokens that may follow c's hypothesis. It returns false
@@ -175,9 +166,6 @@ func pick(p []float32, u float64) int {
 	}
 	return last
 }
-
-// drawID determines the random numbers of a row.
-type drawID struct{ seed, source, translation, position uint64 }
 
 // seed makes the next random numbers a function of id: the output of ChaCha8 with it as its key.
 func (d *draws) seed(id drawID) {

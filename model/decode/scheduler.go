@@ -9,20 +9,19 @@ import (
 
 // The limits of a scheduler. One source may exceed them alone.
 const (
-	maxRows        = 256     // rows of a step: kernels at full speed, activations in the cache
 	maxCellRows    = 16      // the same for each thread with SSRUs, see newScheduler
 	maxPositions   = 1 << 15 // positions of all rows: bounds memory for long sentences
 	maxAddedTokens = 1 << 10 // tokens that are encoded between two steps: bounds their delay
 	minFreeRows    = 16      // least rows to add sources for: enough tokens for fast products
 	maxSkips       = 64      // skips of a request without sources in the search
 
-	// foregroundShare is the least ratio of the time of steps without the background to those with
-	// it, while there are both.
+	// foregroundShare is the least ratio of the time of steps without the background to those
+	// with it, while there are both.
 	foregroundShare = 7
 
-	// The limits of the background in a step while there is a foreground, and for a second after
-	// it, because the next of its requests waits for the step in progress: few rows more than those
-	// of a sentence, fewer tokens than those of its steps.
+	// The limits of the background in a step while there is a foreground, and for a second
+	// after it, because the next of its requests waits for the step in progress: few rows more
+	// than those of a sentence, fewer tokens than those of its steps.
 	foregroundStays                = time.Second
 	maxBesideRows, maxBesideTokens = 32, 128
 )

@@ -1,6 +1,16 @@
 package decode
 
-import "math"
+import (
+	"math"
+	"slices"
+)
+
+// finishedHyp is a finished hypothesis.
+type finishedHyp struct {
+	score     float64
+	tail      int32 // node of EOS or of the last token
+	truncated bool
+}
 
 // search is the search for the translations of one source.
 type search struct {
@@ -167,4 +177,27 @@ func (q *search) progress() Progress {
 // isDone reports whether the search has ended.
 func (q *search) isDone() bool {
 	return q.tokens >= q.maxTokens || len(q.live) == 0 || q.request.selection.Ends(q.progress())
+}
+
+// list inserts h into nBest if its score is high enough; of equal scores the first wins. It
+// ignores a score of NaN or -Inf.
+func (q *search) list(h finishedHyp) {
+	if !(h.score > math.Inf(-1)) {
+		return
+	}
+	i := len(q.nBest)
+	for ; i > 0 && q.nBest[i-1].score < h.score; i-- {
+	}
+	if len(q.nBest) == q.request.listLen() {
+		if i == len(q.nBest) {
+			return
+		}
+		q.nBest = q.nBest[:len(q.nBest)-1]
+	}
+	q.nBest = slices.Insert(q.nBest, i, h)
+}
+
+// score returns the score of a hypothesis with log-probability logP that ends now.
+func (q *search) score(logP float64) float64 {
+	return q.request.options.score(logP, len(q.begin)+q.tokens)
 }

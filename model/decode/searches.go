@@ -16,17 +16,10 @@ type stepper interface {
 	list(handle int32) rowIDs
 	// hypotheses returns the tree of a source, to which a search adds tokens.
 	hypotheses(handle int32) *tree
-	// step returns the logits of the tokens after each row, see list. With bounds, elements may be
-	// upper bounds of logits, but the largest of a row is a logit.
+	// step returns the logits of the tokens after each row, see list. With bounds, elements may
+	// be upper bounds of logits, but the largest of a row is a logit.
 	step(rows []treeRow, bounds bool) (logits mat.Matrix)
 	refiner
-}
-
-// treeRow is a hypothesis in a step: that which ends in a node of a source's tree. Its previous
-// token had a row in the last step with rows of the source.
-type treeRow struct {
-	source int32 // handle
-	node   int32
 }
 
 // searches are those of several sources at the same time. They keep the memory of those that are
@@ -120,10 +113,10 @@ func (s *searches) expand(p *mat.Pool, m stepper) {
 		ids := m.list(q.handle)
 		for j, tail := range q.tails {
 			s.treeRows = append(s.treeRows, treeRow{q.handle, tail})
-			s.addRow(q, j, ids)
+			s.addRow(i, j, ids)
 		}
 		o := &q.request.options
-		bounds = bounds && o.omitsScore() && !o.penalizesRepetition()
+		bounds = bounds && o.omitsScore() && o.repetitionPenalty() == 1
 	}
 	s.logits = m.step(s.treeRows, bounds)
 	if bounds {
@@ -145,16 +138,17 @@ func (s *searches) logitsOf(i int) []float32 {
 	return logits
 }
 
-// addRow adds the row of a live hypothesis.
-func (s *searches) addRow(q *search, hypothesis int, ids rowIDs) {
+// addRow adds the row of a live hypothesis of search i.
+func (s *searches) addRow(i, hypothesis int, ids rowIDs) {
 	if n := len(s.rows); n < cap(s.rows) {
 		s.rows = s.rows[:n+1] // keeps the memory of its slices
 	} else {
 		s.rows = append(s.rows, row{})
 	}
-	r, o := &s.rows[len(s.rows)-1], &q.request.options
+	r, q := &s.rows[len(s.rows)-1], &s.list[i]
+	o := &q.request.options
 	r.ids = ids
-	r.search, r.hypothesis, r.index, r.refiner = q, hypothesis, len(s.rows)-1, nil
+	r.search, r.hypothesis, r.index, r.refiner = i, hypothesis, len(s.rows)-1, nil
 	r.maxCandidates, r.maxAlternatives = q.request.limits.Candidates, o.Alternatives
 	r.draw = drawID{o.Seed, q.number, uint64(q.live[hypothesis].Start), uint64(q.tokens)}
 	r.candidates, r.alternatives = nil, r.alternatives[:0] // if a fault leaves the row without
@@ -170,13 +164,14 @@ func (s *expandRows) Range(lo, hi int) {
 	defer rowBuffersPool.Put(buffers)
 	for i := lo; i < hi; i++ {
 		r := &s.rows[i]
-		if r.search.isBeginning() {
+		q := &s.list[r.search]
+		if q.isBeginning() {
 			continue
 		}
-		request := r.search.request
+		request := q.request
 		request.guard(func() {
-			r.search.setPartial(&r.partial, r.hypothesis)
-			c := buffers.process(s.logitsOf(i), r.ids, &r.partial, &request.options, request.suppressed)
+			q.setPartial(&r.partial, r.hypothesis)
+			c := buffers.process(s.logitsOf(i), r.ids, &r.partial, request.options.repetitionPenalty(), request.suppressed)
 			request.candidates(r, c)
 		})
 	}

@@ -10,11 +10,11 @@ import "tfm/model"
 type Selection interface {
 	// Limits returns the sizes of the search, the same for every source and step.
 	Limits() Limits
-	// Select chooses from candidates: those of live[0] by descending LogP, then those of live[1],
-	// and so on. Select appends to s.Extend those that stay live, Limits.Width or fewer and none
-	// with model.EOS, and to s.Finish those with model.EOS that are finished; others are dropped.
-	// The order of s.Extend is that of live in the next step, best first: the first one decides
-	// Progress.
+	// Select chooses from candidates: those of live[0] by descending LogP, then those of
+	// live[1], and so on. Select appends to s.Extend those that stay live, Limits.Width or
+	// fewer and none with model.EOS, and to s.Finish those with model.EOS that are finished;
+	// others are dropped. The order of s.Extend is that of live in the next step, best first:
+	// the first one decides Progress.
 	Select(live []Live, candidates []Candidate, p Progress, s *Selected)
 	// Ends reports whether the search ends after a step although hypotheses are live.
 	Ends(p Progress) bool

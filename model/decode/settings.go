@@ -54,8 +54,8 @@ type Settings struct {
 	// Shortlist selects the Shortlist of the file, as the makers of the model do.
 	Shortlist bool `json:"shortlist,omitempty"`
 
-	// SplitSentences says that few lines of the training data had several sentences, so that the
-	// sentences of a text are translated separately.
+	// SplitSentences says that few lines of the training data had several sentences, so that
+	// the sentences of a text are translated separately.
 	SplitSentences bool `json:"split_sentences,omitempty"`
 
 	// UnnormedKeys reproduces Marian's decoder in pre-norm models: from the second token on,

@@ -35,7 +35,7 @@ func (s *sourceSet) remove(handle int32) {
 	src := s.encoded[handle]
 	s.lists.put(src.list)
 	if s.cells.layers > 0 {
-		s.cells.put(src)
+		s.cells.put(&src.tree, src.tails)
 	}
 	src.clear(&s.pages)
 	s.removed = append(s.removed, handle)

@@ -2,27 +2,6 @@ package decode
 
 import "slices"
 
-// cellGrain is the number of rows of one call: some microseconds.
-const cellGrain = 16
-
-// cellRows is the parallel loop over the rows of a step that advances their states.
-type cellRows struct {
-	*step
-	layer int
-}
-
-func (t *cellRows) Range(lo, hi int) {
-	cell, cells := t.weights.model.Decoder[t.layer].SSRU, &t.sources.cells
-	for i := lo; i < hi; i++ {
-		maps := t.scratch.act.maps.Row(i)
-		var before []float32
-		if slot := t.before[i]; slot >= 0 {
-			before = cells.state(slot, t.layer)
-		}
-		cell.Step(maps[:len(maps)/2], cells.state(t.after[i], t.layer), before, maps)
-	}
-}
-
 // cellStates are the states of all SSRUs of a model, one for each live hypothesis. A node's lane is
 // the slot of its hypothesis, -1 unless it is the last one.
 type cellStates struct {
@@ -47,34 +26,11 @@ func (s *cellStates) get() int32 {
 	return int32(n / (s.layers * s.d))
 }
 
-// put frees the slots of the last rows of a source.
-func (s *cellStates) put(src *encodedSource) {
-	for _, tail := range src.tails {
-		n := &src.nodes[tail]
+// put frees the slots of the hypotheses of t that end in tails.
+func (s *cellStates) put(t *tree, tails []int32) {
+	for _, tail := range tails {
+		n := &t.nodes[tail]
 		s.free = append(s.free, n.lane)
 		n.lane = -1
-	}
-}
-
-// extendStates gives the last node of each row's hypothesis a slot, and frees those of the rows
-// before, which nothing takes until the next step.
-func (s *stepBegin) extendStates() {
-	c := &s.sources.cells
-	s.before, s.after = s.before[:0], s.after[:0]
-	for _, r := range s.rows {
-		src, before := s.beginSource(r.source), int32(-1)
-		n := &src.nodes[r.node]
-		if n.parent >= 0 {
-			before = src.nodes[n.parent].lane
-		}
-		n.lane = c.get()
-		s.before, s.after = append(s.before, before), append(s.after, n.lane)
-		src.nextTails = append(src.nextTails, r.node)
-	}
-	for _, h := range s.stepSources {
-		src := s.sources.encoded[h]
-		c.put(src)
-		src.stepping = false
-		src.advance()
 	}
 }

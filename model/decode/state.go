@@ -134,18 +134,6 @@ func (s *State) Remove(handle int32) {
 	s.sources.remove(handle)
 }
 
-// checkIDs panics if a sentence is too long for the model or has an id outside the vocabulary.
-func checkIDs(side string, i int, ids []int32, vocabulary, maxLen int) {
-	if len(ids) >= maxLen {
-		panic(fmt.Sprintf("decode: %s %d has %d tokens with BOS or EOS, over the model's limit of %d", side, i, len(ids)+1, maxLen))
-	}
-	for _, id := range ids {
-		if id < 0 || int(id) >= vocabulary {
-			panic(fmt.Sprintf("decode: id %d in %s %d, want 0 to %d", id, side, i, vocabulary-1))
-		}
-	}
-}
-
 // Step appends a token to each row's hypothesis and returns the logits [rows × V] of the next one,
 // -Inf for pieces that Restrict excludes. They are valid until the next Step or Add. Rows may have
 // different lengths and translate any sources. If a source has rows, Step discards those of its
@@ -281,4 +269,42 @@ func (s *State) refine(row int, id int32) (logit float32, wasBound bool) {
 		share++
 	}
 	return s.threads[share].output.refine(row-s.shares[share], id)
+}
+
+// Limits of what one thread computes alone. Fewer rows, on which products are slow, are left to all
+// threads together.
+const (
+	minThreadRows   = 16  // of a step, half with SSRUs, whose weights are few
+	minThreadTokens = 64  // of sources
+	maxThreadTokens = 256 // of sources, half with weights in int8; activations stay in the cache
+)
+
+// addChunks is the parallel loop over chunks of added sources.
+type addChunks struct {
+	*State
+	handles []int32
+	sources [][]int32
+}
+
+func (t *addChunks) Range(lo, hi int) {
+	k := <-t.free
+	defer func() { t.free <- k }()
+	for i := lo; i < hi; i++ {
+		a, b := t.chunks[i], t.chunks[i+1]
+		k.add(nil, t.handles[a:b], t.sources[a:b])
+	}
+}
+
+// stepShares is the parallel loop over the shares of a step. Share i is that of thread i.
+type stepShares struct {
+	*State
+	logits mat.Matrix
+	bounds bool
+}
+
+func (t *stepShares) Range(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		a, b := t.shares[i], t.shares[i+1]
+		t.threads[i].run(nil, t.begin.slice(a, b), t.logits.RowRange(a, b), t.bounds)
+	}
 }

@@ -1,9 +1,9 @@
 package decode
 
 import (
+	"math"
 	"slices"
 
-	"tfm/layer"
 	"tfm/mat"
 )
 
@@ -34,53 +34,58 @@ func (s *step) begin(rows stepRows) mat.Matrix {
 	return s.scratch.embed(&s.weights.target, s.tokens)
 }
 
-// self is self-attention, or the SSRU in its place. It stores what the next steps need.
-func (s *step) self(i int, x, h mat.Matrix) mat.Matrix {
-	l, act := &s.weights.decoder[i], &s.scratch.act
-	if s.weights.recurrent() {
-		l.maps.mul(s.scratch.pool, act.maps, h, mat.Identity)
-		mat.Each(s.scratch.pool, h.Rows, cellGrain, cellRows{s, i})
-		return l.residual.Forward(s.scratch.pool, &layer.ResidualAct{}, x, act.maps.ColRange(0, h.Cols), mat.Dropout{})
-	}
-	l.qkv.mul(s.scratch.pool, act.qkv, h, mat.Identity)
-	if s.weights.unnormedKeys {
-		s.unnormKeys(l, x)
-	}
-	s.attendSelf(i)
-	if s.weights.unnormedKeys {
-		s.attendFirst()
-	}
-	return s.scratch.add(l.residual, x, act.ctx, &l.out)
+// rowGroup is a range of consecutive rows of a step that have the same source. Its scores are
+// computed by one product for each page.
+type rowGroup struct {
+	source   int32 // handle
+	row0     int   // first row
+	row1     int   // end of the rows
+	touched0 int   // State.touched[touched0:touched1] are the pages with nodes of the rows
+	touched1 int
 }
 
-// cross is the attention to the sources.
-func (s *step) cross(i int, x, h mat.Matrix) mat.Matrix {
-	l, act := &s.weights.decoder[i], &s.scratch.act
-	l.q.mul(s.scratch.pool, act.q, h, mat.Identity)
-	s.attendCross(i)
-	return s.scratch.add(l.residual, x, act.ctx, &l.crossOut)
+// maxGroupRows limits the scores that exist at once.
+const maxGroupRows = 16
+
+// touchedPage is a page with nodes of a rowGroup.
+type touchedPage struct {
+	page       int32 // index in source.pages
+	row0, row1 int32 // the rows with nodes in the page, and maybe others
 }
 
-// unnormKeys replaces the keys and values in act.qkv, those of norm(x), by those of x. It keeps
-// the values, with which a first token attends to itself.
-func (s *step) unnormKeys(l *decoderLayer, x mat.Matrix) {
-	act, sizes := &s.scratch.act, s.weights.sizes()
-	keys := sizes.Heads * sizes.DK
-	l.qkv.mul(s.scratch.pool, act.unnormed, x, mat.Identity)
-	for i := range act.qkv.Rows {
-		normed, unnormed := act.qkv.Row(i), act.unnormed.Row(i)
-		copy(act.firstValues.Row(i), normed[2*keys:])
-		copy(normed[keys:], unnormed[keys:])
+// groupRows sets s.groups and s.touched.
+func (s *step) groupRows() {
+	rows := s.rows
+	s.groups, s.touched = s.groups[:0], s.touched[:0]
+	for i := 0; i < len(rows); {
+		end := i + 1
+		for end < len(rows) && rows[end].source == rows[i].source && end-i < maxGroupRows {
+			end++
+		}
+		g := rowGroup{source: rows[i].source, row0: i, row1: end, touched0: len(s.touched)}
+		if len(s.lanes) > 0 {
+			s.touch(&g)
+		}
+		g.touched1 = len(s.touched)
+		s.groups = append(s.groups, g)
+		i = end
 	}
 }
 
-// attendFirst replaces the self-attention of first tokens, which is that to themselves.
-func (s *step) attendFirst() {
-	for i, position := range s.scratch.positions {
-		if position == 0 {
-			copy(s.scratch.act.ctx.Row(i), s.scratch.act.firstValues.Row(i))
+// touch adds the pages with nodes of a group's rows to s.touched.
+func (s *step) touch(g *rowGroup) {
+	for p := range s.sources.encoded[g.source].pages {
+		s.touched = append(s.touched, touchedPage{page: int32(p), row0: math.MaxInt32})
+	}
+	touched := s.touched[g.touched0:]
+	for r := g.row0; r < g.row1; r++ {
+		for _, node := range s.lanes[r] {
+			t := &touched[node/pageTokens]
+			t.row0, t.row1 = min(t.row0, int32(r)), int32(r+1)
 		}
 	}
+	touched = slices.DeleteFunc(touched, func(t touchedPage) bool { return t.row1 == 0 })
+	s.touched = s.touched[:g.touched0+len(touched)]
 }
 
 // stepRows are the rows of a step, or some of them.
@@ -152,5 +157,28 @@ func (s *stepBegin) extendHypotheses() {
 	for _, h := range s.stepSources {
 		s.sources.encoded[h].stepping = false
 		s.sources.encoded[h].advance()
+	}
+}
+
+// extendStates gives the last node of each row's hypothesis a slot, and frees those of the rows
+// before, which nothing takes until the next step.
+func (s *stepBegin) extendStates() {
+	c := &s.sources.cells
+	s.before, s.after = s.before[:0], s.after[:0]
+	for _, r := range s.rows {
+		src, before := s.beginSource(r.source), int32(-1)
+		n := &src.nodes[r.node]
+		if n.parent >= 0 {
+			before = src.nodes[n.parent].lane
+		}
+		n.lane = c.get()
+		s.before, s.after = append(s.before, before), append(s.after, n.lane)
+		src.nextTails = append(src.nextTails, r.node)
+	}
+	for _, h := range s.stepSources {
+		src := s.sources.encoded[h]
+		c.put(&src.tree, src.tails)
+		src.stepping = false
+		src.advance()
 	}
 }

@@ -61,3 +61,10 @@ func (t *tree) common(a, b int32) int32 {
 	}
 	return a
 }
+
+// treeRow is a hypothesis in a step: that which ends in a node of a source's tree. Its previous
+// token had a row in the last step with rows of the source.
+type treeRow struct {
+	source int32 // handle
+	node   int32
+}

@@ -28,18 +28,6 @@ type Weights struct {
 	release func() error // frees the memory of matrices; nil if it is in Go's heap
 }
 
-// Form is the form of the matrices of Weights.
-type Form uint8
-
-const (
-	Float32 Form = iota
-	// Int8 rounds matrices to bytes by output and embeddings by piece, and activations by row.
-	// Translations differ a little from those of float32, but are the same on every machine.
-	Int8
-)
-
-func (f Form) String() string { return [...]string{"float32", "int8"}[f] }
-
 // embedding turns tokens into rows. Column id of its matrix is that of a piece, because the output
 // may have the same matrix.
 type embedding struct {
