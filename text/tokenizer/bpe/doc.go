@@ -4,7 +4,6 @@
 //	words.go      splits a text into words, which no merge crosses
 //	pattern.go    the same words as a regular expression, for other programs
 //	train.go      learns the merges from a corpus
-//	corpus.go     counts the words of both sides of a corpus, for one tokenizer or two
 //	tokenizer.go  text to ids and back
 //	ranges.go     the bytes of the text of each id
 //	dropout.go    encoding with merges dropped at random, for training

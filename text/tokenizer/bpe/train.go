@@ -26,35 +26,18 @@ type Trainer struct {
 	text  []byte // scratch: the text being added
 }
 
-// Add counts the words of one text.
+// Add counts the words of one text. It does not retain the string.
 func (t *Trainer) Add(s string) {
-	for unread := t.begin(s); len(unread) > 0; {
-		n := wordLen(unread)
-		t.count(unread[:n])
-		unread = unread[n:]
-	}
-}
-
-// begin returns s as the text to split into words, with a space before it. It is empty if s is.
-func (t *Trainer) begin(s string) []byte {
 	if s == "" {
-		return nil
+		return
 	}
 	t.text = append(append(t.text[:0], ' '), s...)
-	return t.text
-}
-
-// count counts one occurrence of word, and keeps the table within its limit.
-func (t *Trainer) count(word []byte) {
-	if _, added := t.words.Add(word); added {
-		t.limit()
-	}
-}
-
-// limit subsamples a table that exceeds its limit.
-func (t *Trainer) limit() {
-	if t.words.Full() {
-		t.words.Subsample(nil)
+	for unread := t.text; len(unread) > 0; {
+		n := wordLen(unread)
+		if _, added := t.words.Add(unread[:n]); added && t.words.Full() {
+			t.words.Subsample(nil)
+		}
+		unread = unread[n:]
 	}
 }
 

@@ -33,12 +33,6 @@ type Table struct {
 	random    rand.PCG
 }
 
-// Find returns the index of a string, and whether it is in the table.
-func (t *Table) Find(s string) (i int32, ok bool) {
-	i, ok = t.index[s]
-	return i, ok
-}
-
 // Add counts one occurrence of s. It returns the index of s, or -1 if s is not in the sample, and
 // whether s is new in the table. The table may exceed its limit: see Full.
 func (t *Table) Add(s []byte) (i int32, added bool) {
@@ -49,11 +43,11 @@ func (t *Table) Add(s []byte) (i int32, added bool) {
 	if t.draw() > 0 {
 		return -1, false
 	}
-	return t.Insert(string(s), t.Threshold()), true
+	return t.insert(string(s), t.Threshold()), true
 }
 
-// Insert adds a string that is not in the table with a count, and returns its index.
-func (t *Table) Insert(s string, count int64) int32 {
+// insert adds a string that is not in the table with a count, and returns its index.
+func (t *Table) insert(s string, count int64) int32 {
 	if t.index == nil {
 		t.index = make(map[string]int32)
 	}
@@ -94,7 +88,7 @@ func (t *Table) Subsample(moved func(from, to int)) {
 		clear(t.index)
 		for i, s := range all {
 			if c := counts[i]; c >= t.threshold || t.draw() < c {
-				to := t.Insert(s, max(c, t.threshold))
+				to := t.insert(s, max(c, t.threshold))
 				if moved != nil {
 					moved(i, int(to))
 				}

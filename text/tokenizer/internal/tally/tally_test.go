@@ -32,7 +32,7 @@ func TestTable(t *testing.T) {
 		t.Errorf("threshold %d, %d strings; want 1, %d", all.Threshold(), len(all.Strings), len(seen))
 	}
 	for i, s := range all.Strings {
-		if j, ok := all.Find(s); !ok || int(j) != i || all.Counts[i] != seen[s] {
+		if j := all.index[s]; int(j) != i || all.Counts[i] != seen[s] {
 			t.Fatalf("%q has index %d and count %d, want %d and %d", s, j, all.Counts[i], i, seen[s])
 		}
 	}
