@@ -200,21 +200,3 @@ func FuzzDropout(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkEncodeSample(b *testing.B) {
-	lines := texttest.Lines(20000)
-	bpe := train(b, 8000, lines...)
-	for _, p := range []float64{0.05, 0.1, 0.5} {
-		b.Run(fmt.Sprintf("p=%v", p), func(b *testing.B) {
-			b.ReportAllocs()
-			var ids []int32
-			r := rand.NewPCG(1, 1)
-			for range b.N {
-				for _, l := range lines {
-					ids = bpe.EncodeSample(ids[:0], l, p, r)
-				}
-			}
-			b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "lines/s")
-		})
-	}
-}

@@ -154,15 +154,6 @@ func TestEncodeEqualsOracle(t *testing.T) {
 	}
 }
 
-// A word has the same pieces at the start of a sentence as within it.
-func TestEncodeSpaceBeforeText(t *testing.T) {
-	b := train(t, 2000, texttest.Lines(1000)...)
-	alone := b.Encode(nil, "schweian")
-	if got := b.Encode(nil, "schweian schweian"); !slices.Equal(got, append(slices.Clone(alone), alone...)) {
-		t.Errorf("ids of one word are %v, of two %v; want the former twice", alone, got)
-	}
-}
-
 func TestEncodeAppends(t *testing.T) {
 	b := train(t, 300, "a b c")
 	got := b.Encode([]int32{text.BOS}, "a")
@@ -274,21 +265,6 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 		if s != "" && !slices.Equal(ids, slowEncode(b, s)) {
 			t.Fatalf("ids of %q are %v, want %v", s, ids, slowEncode(b, s))
-		}
-	})
-}
-
-func FuzzDecode(f *testing.F) {
-	b := train(f, 300, "hello hello")
-	f.Add([]byte{0, 1, 2, 3, 255})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var ids []int32
-		for i := 0; i+1 < len(data); i += 2 {
-			ids = append(ids, int32(int8(data[i]))<<8|int32(data[i+1]))
-		}
-		b.Decode(ids)
-		for _, id := range ids {
-			b.Piece(id)
 		}
 	})
 }

@@ -1,12 +1,10 @@
-"""Writes the rules of the normalizations nfkc, nmt_nfkc, nfkc_cf and nmt_nfkc_cf to FOLDER/NAME.tsv.
+"""Writes ../internal/charsmap/normalizations.gz: the normalizations nfkc, nmt_nfkc, nfkc_cf and nmt_nfkc_cf.
 
     pip install unicodedata2==17.0.0 regex==2026.11.15
-    python rules.py FOLDER
-    go test tfm/text/tokenizer/sentencepiece/internal/charsmap -run TestNormalizations -rules FOLDER
+    python rules.py
 
-The last command compiles them to normalizations.gz. The data is that of Unicode 17.0.0, under the
-Unicode License V3. With sentencepiece in the environment and -compare, rules.py compares the rules
-with those of its models.
+The data is that of Unicode 17.0.0, under the Unicode License V3. With sentencepiece in the environment and
+-compare, rules.py compares the rules with those of its models.
 """
 import itertools
 import os
@@ -14,6 +12,8 @@ import sys
 
 import regex
 import unicodedata2 as unicode
+
+import build_charsmap
 
 NMT = {chr(c): " " for c in (
     0x09, 0x0A, 0x0C, 0x0D, 0x061C, 0x1680, 0x200B, 0x200C, 0x200E, 0x200F, 0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD)}
@@ -99,11 +99,8 @@ def compare(rules):
 
 
 if __name__ == "__main__":
-    rules = all_rules()
-    if sys.argv[1] == "-compare":
-        compare(rules)
+    if sys.argv[1:] == ["-compare"]:
+        compare(all_rules())
     else:
-        for name, own in rules.items():
-            with open(os.path.join(sys.argv[1], name + ".tsv"), "w") as f:
-                for k, v in sorted(own.items()):
-                    f.write(f"{codes(k)}\t{codes(v)}\n")
+        folder = os.path.dirname(os.path.abspath(__file__))
+        build_charsmap.write(os.path.join(folder, "../internal/charsmap/normalizations.gz"), all_rules())
