@@ -92,11 +92,13 @@ func (l *Norm) row(act *NormAct, i int) {
 // With x̂ = (x - mean)·rstd, its gradient g = dy·gain, and mean() over the d elements of a row:
 //
 //	y_j = gain_j·x̂_j + bias_j     so   dgain_j = Σ_rows dy_j·x̂_j   dbias_j = Σ_rows dy_j
-//	x̂_j = (x_j - mean(x))·rstd
-//	dx_j = rstd·(g_j - mean(g)) + ∂rstd/∂x_j·Σ_i g_i·x̂_i/rstd
+//	x̂_i = (x_i - mean(x))·rstd    so   ∂x̂_i/∂x_j = ([i=j] - 1/d)·rstd + x̂_i/rstd·∂rstd/∂x_j
+//	dx_j = Σ_i g_i·∂x̂_i/∂x_j
+//	     = rstd·(g_j - mean(g)) + ∂rstd/∂x_j·Σ_i g_i·x̂_i/rstd
 //	     = rstd·(g_j - mean(g) - c·x̂_j)
 //
-// where c comes from ∂rstd/∂x_j, with σ² = mean((x - mean(x))²) and s² = σ²·d/(d-1):
+// where c comes from ∂rstd/∂x_j, with σ² = mean((x - mean(x))²) and s² = σ²·d/(d-1). As x - mean(x)
+// adds up to 0, ∂σ²/∂x_j = 2·(x_j - mean(x))/d:
 //
 //	LayerNorm      rstd = 1/sqrt(σ² + eps)   ∂rstd/∂x_j = -rstd²·x̂_j/d
 //	                                         c = mean(g·x̂)

@@ -115,9 +115,8 @@ func (s *ClassifierPass) alloc(x mat.Matrix, labels []int32, train bool) {
 		s.src, s.tgt = append(s.src, int32(i*c.Rows)), append(s.tgt, int32(i))
 	}
 	a := s.pass.arena
-	a.Alloc(func() {
-		s.pass.alloc(x.Rows, n, train)
-		s.losses, s.pass.act.loss = layer.AllocLosses(a, n), s.layers.Output.Alloc(a, n)
+	s.pass.alloc(x.Rows, n, train, false, func() {
+		s.losses = layer.AllocLosses(a, n)
 		if train {
 			s.pass.dsrc, s.pass.dtgt = a.Matrix(x.Rows, c.DModel), a.Matrix(n, c.DModel)
 		}
@@ -185,7 +184,7 @@ func (s *ClassifierPass) Train(x mat.Matrix, labels []int32, seed uint64, scale 
 		panic("model: training a Classifier without gradients; use Params.AllocForTraining")
 	}
 	s.alloc(x, labels, true)
-	enc, dec := s.pass.dropouts(seed)
+	enc, dec := s.layers.Config.dropouts(seed)
 	y := s.forward(x, len(labels), enc, dec)
 	s.layers.Output.ForwardBackward(s.pass.pool, s.pass.dtgt, y, layer.Targets{IDs: labels, Losses: s.losses, Scale: scale}, s.pass.act.loss)
 	s.backward(x, len(labels))

@@ -6,7 +6,7 @@
 // The way of a batch: Batch (ragged token ids) → Pass.Train splits it into microbatches, each on
 // one thread → stacks.forward: embeddings, encoder layers, decoder layers → layer.Output:
 // logits, loss and its gradient, in chunks → stacks.backward: the same layers in reverse →
-// stacks.embedBackward: the gradients of the embeddings, for the whole batch at once.
+// Pass.embedBackward: the gradients of the embeddings, for the whole batch at once.
 //
 // Sizes have the names of package layer; m counts source tokens and n target tokens. A struct field
 // called p holds parameters, one called act activations.

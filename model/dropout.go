@@ -22,6 +22,13 @@ type rates struct{ outer, weights, inner float32 }
 
 func (c Config) rates() rates { return rates{c.Dropout, c.AttentionDropout, c.FFDropout} }
 
+// dropouts returns the dropout sites of the encoder and of the decoder. Site 0 of each is its
+// embeddings; two sites for each encoder layer, three for each decoder layer follow.
+func (c Config) dropouts(seed uint64) (enc, dec dropouts) {
+	enc = dropouts{rates: c.rates(), seed: seed, width: c.DModel, ff: c.DFF, heads: c.Heads}
+	return enc, enc.skip(1 + 2*c.EncoderLayers)
+}
+
 // at returns the generator of site d.site+i.
 func (d dropouts) at(i int) mat.Dropout {
 	return mat.Dropout{Rate: d.outer, Key: d.key(i), Offset: d.rows * d.width}

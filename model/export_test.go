@@ -21,9 +21,7 @@ func EachVariant(t *testing.T, test func(*testing.T, *Transformer)) {
 
 // Logits returns the logits [n × V] of a pass over whole sentences.
 func Logits(m *Transformer, b *Batch) mat.Matrix {
-	pass := NewPass(m, nil)
-	allocAll(pass, b, false)
-	x := pass.forward(b, dropouts{}, dropouts{})
+	x := wholeBatch(m, nil, b, false).forward(b, dropouts{}, dropouts{})
 	y := mat.New(x.Rows, m.Config.TgtVocab)
 	m.Output.Logits(nil, y, x)
 	return y

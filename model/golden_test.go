@@ -28,13 +28,12 @@ func goldenConfig(c *golden.Case) Config {
 	return config
 }
 
-// allocAll allocates the stacks of a pass for a whole batch as one microbatch.
-func allocAll(s *Pass, b *Batch, train bool) {
-	m, n, d := len(b.Src), len(b.TgtIn), s.p.Config.DModel
-	s.arena.Alloc(func() {
-		s.stacks.alloc(m, n, train)
-		s.dsrc, s.dtgt = s.arena.Matrix(m, d), s.arena.Matrix(n, d)
-	})
+// wholeBatch returns stacks for a whole batch as one microbatch.
+func wholeBatch(t *Transformer, pool *mat.Pool, b *Batch, train bool) *stacks {
+	s := newStacks(t, pool, new(layer.Arena))
+	m, n, d := len(b.Src), len(b.TgtIn), t.Config.DModel
+	s.alloc(m, n, train, false, func() { s.dsrc, s.dtgt = s.arena.Matrix(m, d), s.arena.Matrix(n, d) })
+	return &s
 }
 
 // finalNorm is the norm after a stack; without a norm it is the identity.
@@ -189,12 +188,11 @@ func TestTransformerMatchesPyTorch(t *testing.T) {
 		b.TgtIn, b.TgtStarts = tokens(m.TgtEmbed, "tgt")
 		b.TgtOut = b.TgtIn
 
-		pass := NewPass(m, nil)
-		allocAll(pass, b, true)
+		pass := wholeBatch(m, nil, b, true)
 		c.CheckOutput("y", pass.forward(b, dropouts{}, dropouts{}))
 		copy(pass.dtgt.Data, c.Upstream().Data)
 		pass.backward()
-		pass.embedBackward(b, dropouts{}, dropouts{})
+		(&Pass{p: m, dsrc: pass.dsrc, dtgt: pass.dtgt}).embedBackward(b, dropouts{}, dropouts{})
 		grad := func(e layer.Embedding, name string, n int) {
 			dx := mat.New(n, c.D)
 			for i := range n {

@@ -110,8 +110,7 @@ func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 	c.DModel, c.DFF = 48, 80 // not multiples of 32 or 64
 	m := newModel(t, c)
 	b := randomBatch(c, 12, 0, 7)
-	pass := NewPass(m, nil)
-	allocAll(pass, b, true)
+	pass := wholeBatch(m, nil, b, true)
 	got := pass.forward(b, dropouts{}, dropouts{})
 	gotMemory := pass.act.memory
 

@@ -19,13 +19,17 @@ type Loss = layer.Loss
 // A Pass allocates nothing after its largest batch, or after Alloc for batches up to the given
 // sizes. It is not safe for concurrent use.
 type Pass struct {
-	stacks // of its fields only dsrc and dtgt, for the whole batch to train
+	p     *Transformer // parameters
+	pool  *mat.Pool
+	arena *layer.Arena // of the whole batch; each worker has its own
+
+	losses     layer.Losses // of each target token of the batch
+	dsrc, dtgt mat.Matrix   // [m × d] and [n × d] gradients of the embedded tokens of the batch
 
 	microbatchRows int          // row limit of a microbatch; a single sentence may exceed it
 	workers        []*worker    // one for each thread
 	free           chan *worker // workers without a microbatch
 	bounds         []int        // first sentence of each microbatch, then the number of sentences
-	losses         layer.Losses // of each target token of the batch
 	doubled        Batch        // workspace of TrainRDrop
 }
 
@@ -70,7 +74,7 @@ func (s *Pass) Sharing(t *Transformer) *Pass {
 
 // newPass returns a pass with arenas[0] for the whole batch and a worker for each other arena.
 func newPass(t *Transformer, pool *mat.Pool, arenas []*layer.Arena) *Pass {
-	s := &Pass{stacks: newStacks(t, pool, arenas[0]), microbatchRows: maxMicrobatchRows, free: make(chan *worker, pool.Threads())}
+	s := &Pass{p: t, pool: pool, arena: arenas[0], microbatchRows: maxMicrobatchRows, free: make(chan *worker, pool.Threads())}
 	for _, a := range arenas[1:] {
 		shared, accumulator := t.share()
 		w := &worker{stacks: newStacks(shared, nil, a), accumulator: accumulator}
@@ -83,17 +87,17 @@ func newPass(t *Transformer, pool *mat.Pool, arenas []*layer.Arena) *Pass {
 // Alloc allocates the memory for training on batches of up to src source and tgt target tokens, in
 // sentences of up to longest tokens, including BOS and EOS.
 func (s *Pass) Alloc(src, tgt, longest int) {
-	s.alloc(src, tgt, max(s.maxRowsOf(max(src, tgt), longest), longest), false)
+	s.reserve(src, tgt, max(s.maxRowsOf(max(src, tgt), longest), longest), false)
 }
 
-// alloc is Alloc for microbatches of up to rows rows on each side.
-func (s *Pass) alloc(src, tgt, rows int, rdrop bool) {
+// reserve is Alloc for microbatches of up to rows rows on each side.
+func (s *Pass) reserve(src, tgt, rows int, rdrop bool) {
 	s.allocBatch(src, tgt, true)
 	// Two consecutive microbatches together exceed the row limit on one side, so there are at
 	// most 2·(src+tgt)/limit + 1. split may halve the limit.
 	s.bounds = slices.Grow(s.bounds[:0], 2*(src+tgt)/(minMicrobatchRows/2)+2)
 	for _, w := range s.workers {
-		w.alloc(min(src, rows), min(tgt, rows), true, rdrop)
+		w.alloc(min(src, rows), min(tgt, rows), true, rdrop, nil)
 		w.batch.Grow(min(src, rows), min(tgt, rows), rows)
 	}
 }
@@ -133,18 +137,6 @@ func (s *Pass) allocBatch(m, n int, train bool) {
 		if train {
 			d := s.p.Config.DModel
 			s.dsrc, s.dtgt = s.arena.Matrix(m, d), s.arena.Matrix(n, d)
-		}
-	})
-}
-
-// alloc allocates the memory of a microbatch of m source and n target tokens.
-func (w *worker) alloc(m, n int, train, rdrop bool) {
-	w.arena.Alloc(func() {
-		w.stacks.alloc(m, n, train)
-		if rdrop {
-			w.act.loss = w.p.Output.AllocRDrop(w.arena, n/2)
-		} else {
-			w.act.loss = w.p.Output.Alloc(w.arena, n)
 		}
 	})
 }
@@ -214,10 +206,16 @@ func (s *Pass) splitRows(b *Batch, limit int) {
 func (s *Pass) train(b *Batch, seed uint64, scale, alpha float32) Loss {
 	s.allocBatch(len(b.Src), len(b.TgtIn), true)
 	s.p.Params.BeginBatch()
-	enc, dec := s.dropouts(seed)
+	enc, dec := s.p.Config.dropouts(seed)
 	mat.Each(s.pool, len(s.bounds)-1, 1, microbatches{Pass: s, b: b, backward: true, enc: enc, dec: dec, scale: scale, alpha: alpha})
 	s.embedBackward(b, enc, dec)
 	return s.losses.Total()
+}
+
+// embedBackward adds to the gradients of the embeddings, from those of the embedded tokens.
+func (s *Pass) embedBackward(b *Batch, enc, dec dropouts) {
+	s.p.TgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, b.TgtStarts, dec.at(0))
+	s.p.SrcEmbed.Backward(s.pool, s.dsrc, b.Src, b.SrcStarts, enc.at(0))
 }
 
 // Evaluate returns the loss of b without dropout. It panics on ids and sentences as Train does.
@@ -264,7 +262,7 @@ func (w *worker) run(t *microbatches, i int) {
 	b.appendRange(t.b, first, t.bounds[i+1])
 	src, tgt := int(t.b.SrcStarts[first]), int(t.b.TgtStarts[first])
 	m, n := len(b.Src), len(b.TgtIn)
-	w.alloc(m, n, t.backward || t.keep, t.alpha != 0)
+	w.alloc(m, n, t.backward || t.keep, t.alpha != 0, nil)
 	targets := layer.Targets{IDs: b.TgtOut, Losses: t.losses.RowRange(tgt, tgt+n), Scale: t.scale}
 
 	x := w.forward(b, t.enc.offset(src, first), t.dec.offset(tgt, first))

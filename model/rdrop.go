@@ -3,7 +3,7 @@ package model
 // AllocRDrop is Alloc for TrainRDrop. src, tgt and longest count the tokens of one copy.
 func (s *Pass) AllocRDrop(src, tgt, longest int) {
 	s.doubled.Grow(2*src, 2*tgt, 2*min(src, tgt)) // a sentence has at least one token
-	s.alloc(2*src, 2*tgt, max(s.maxRows(), 2*longest), true)
+	s.reserve(2*src, 2*tgt, max(s.maxRows(), 2*longest), true)
 }
 
 // TrainRDrop is Train with R-Drop (Liang et al., 2021): two copies of the batch, with different

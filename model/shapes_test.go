@@ -37,8 +37,7 @@ func TestShapesOfTheSources(t *testing.T) {
 			b.Append(make([]int32, c.src-1), make([]int32, c.tgt-1)) // plus EOS or BOS
 		}
 		p := mat.NewPool(2)
-		pass := NewPass(m, p)
-		allocAll(pass, b, false)
+		pass := wholeBatch(m, p, b, false)
 		x := pass.forward(b, dropouts{}, dropouts{})
 		logits := mat.New(x.Rows, c.config.TgtVocab)
 		m.Output.Logits(p, logits, x)

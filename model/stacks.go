@@ -38,46 +38,49 @@ func newStacks(t *Transformer, pool *mat.Pool, a *layer.Arena) stacks {
 	return s
 }
 
-// alloc allocates the activations of m source and n target tokens. With backward it also allocates
-// the workspace of backward, and layers keep their activations. The caller allocates dsrc, dtgt and
-// act.loss.
-func (s *stacks) alloc(m, n int, backward bool) {
+// alloc allocates the activations and the workspace of the loss for m source and n target tokens.
+// With backward it also allocates the workspace of backward, and layers keep their activations;
+// with rdrop the workspace is that of Output.RDrop. more, unless it is nil, allocates from the same
+// arena.
+func (s *stacks) alloc(m, n int, backward, rdrop bool, more func()) {
 	a, act, d := s.arena, &s.act, s.p.Config.DModel
-	act.src, act.tgt = a.Matrix(m, d), a.Matrix(n, d)
-	// A layer reads its input before it writes its output, so without backward all layers of a
-	// stack share one layer's memory.
-	for i := range s.p.Encoder {
-		act.enc[i] = act.enc[0]
-		if backward || i == 0 {
-			act.enc[i] = s.p.Encoder[i].Alloc(a, m, backward)
+	a.Alloc(func() {
+		act.src, act.tgt = a.Matrix(m, d), a.Matrix(n, d)
+		// A layer reads its input before it writes its output, so without backward all layers
+		// of a stack share one layer's memory.
+		for i := range s.p.Encoder {
+			act.enc[i] = act.enc[0]
+			if backward || i == 0 {
+				act.enc[i] = s.p.Encoder[i].Alloc(a, m, backward)
+			}
 		}
-	}
-	for i := range s.p.Decoder {
-		act.dec[i] = act.dec[0]
-		if backward || i == 0 {
-			act.dec[i] = s.p.Decoder[i].Alloc(a, n, m, backward)
+		for i := range s.p.Decoder {
+			act.dec[i] = act.dec[0]
+			if backward || i == 0 {
+				act.dec[i] = s.p.Decoder[i].Alloc(a, n, m, backward)
+			}
 		}
-	}
-	if s.p.Config.HasFinalNorm() {
-		act.encNorm = s.p.EncNorm.Alloc(a, m)
-		if len(s.p.Decoder) > 0 {
-			act.decNorm = s.p.DecNorm.Alloc(a, n)
+		if s.p.Config.HasFinalNorm() {
+			act.encNorm = s.p.EncNorm.Alloc(a, m)
+			if len(s.p.Decoder) > 0 {
+				act.decNorm = s.p.DecNorm.Alloc(a, n)
+			}
 		}
-	}
-	if backward {
-		s.encGrad = s.p.Encoder[0].AllocGrad(a, m) // all layers have equal sizes
-		if len(s.p.Decoder) > 0 {
-			s.decGrad = s.p.Decoder[0].AllocGrad(a, n, m)
+		if backward {
+			s.encGrad = s.p.Encoder[0].AllocGrad(a, m) // all layers have equal sizes
+			if len(s.p.Decoder) > 0 {
+				s.decGrad = s.p.Decoder[0].AllocGrad(a, n, m)
+			}
 		}
-	}
-}
-
-// dropouts returns the dropout sites of the encoder and of the decoder. Site 0 of each is its
-// embeddings; two sites for each encoder layer, three for each decoder layer follow.
-func (s *stacks) dropouts(seed uint64) (enc, dec dropouts) {
-	c := &s.p.Config
-	enc = dropouts{rates: c.rates(), seed: seed, width: c.DModel, ff: c.DFF, heads: c.Heads}
-	return enc, enc.skip(1 + 2*len(s.p.Encoder))
+		if rdrop {
+			act.loss = s.p.Output.AllocRDrop(a, n/2)
+		} else {
+			act.loss = s.p.Output.Alloc(a, n)
+		}
+		if more != nil {
+			more()
+		}
+	})
 }
 
 // layerArgs returns the arguments of the encoder's and of the decoder's layers, for sentences that
@@ -151,11 +154,4 @@ func (s *stacks) encodeBackward() {
 	for i := len(s.p.Encoder) - 1; i >= 0; i-- {
 		s.p.Encoder[i].Backward(s.pool, s.dsrc, &s.act.enc[i], &s.encGrad)
 	}
-}
-
-// embedBackward adds to the gradients of the embeddings: dsrc and dtgt, the gradients of the
-// embedded tokens, are the dy of Embedding.Backward.
-func (s *stacks) embedBackward(b *Batch, enc, dec dropouts) {
-	s.p.TgtEmbed.Backward(s.pool, s.dtgt, b.TgtIn, b.TgtStarts, dec.at(0))
-	s.p.SrcEmbed.Backward(s.pool, s.dsrc, b.Src, b.SrcStarts, enc.at(0))
 }

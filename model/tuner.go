@@ -58,10 +58,9 @@ func (u *Tuner) Begin(src, tgt []int32) {
 	b.Append(src, tgt)
 	b.check(u.p.Config)
 	m, n, d := len(b.Src), len(b.TgtIn), u.p.Config.DModel
-	u.arena.Alloc(func() {
-		u.alloc(m, n, false)
+	u.alloc(m, n, false, false, func() {
 		u.lastAct, u.decGrad = u.last.Alloc(u.arena, n, m, true), u.last.AllocGrad(u.arena, n, m)
-		u.losses, u.act.loss = layer.AllocLosses(u.arena, n), u.p.Output.Alloc(u.arena, n)
+		u.losses = layer.AllocLosses(u.arena, n)
 		u.dsrc, u.dtgt = u.arena.Matrix(m, d), u.arena.Matrix(n, d)
 	})
 	encoder, decoder := u.layerArgs(b.SrcStarts, b.TgtStarts, dropouts{}, dropouts{})

@@ -173,19 +173,18 @@ func TestNoVariantDependsOnTheBatch(t *testing.T) {
 	eachVariant(t, toy, func(t *testing.T, c Config) {
 		m := perturbed(t, c)
 		b := randomBatch(c, 6, 0, 8)
-		logits := func(pass *Pass, b *Batch) mat.Matrix {
-			allocAll(pass, b, false)
-			x := pass.forward(b, dropouts{}, dropouts{})
+		logits := func(pool *mat.Pool, b *Batch) mat.Matrix {
+			x := wholeBatch(m, pool, b, false).forward(b, dropouts{}, dropouts{})
 			y := mat.New(x.Rows, c.TgtVocab)
 			m.Output.Logits(nil, y, x)
 			return y
 		}
 		pass := NewPass(m, p)
-		all := logits(pass, b)
+		all := logits(p, b)
 		for s := range b.Sentences() {
 			one := new(Batch)
 			one.Append(b.Src[b.SrcStarts[s]:b.SrcStarts[s+1]-1], b.TgtIn[b.TgtStarts[s]+1:b.TgtStarts[s+1]])
-			alone := logits(NewPass(m, nil), one)
+			alone := logits(nil, one)
 			if !bitsEqual(alone.Data, all.RowRange(int(b.TgtStarts[s]), int(b.TgtStarts[s+1])).Data[:len(alone.Data)]) {
 				t.Fatalf("sentence %d: logits alone and in a batch differ", s)
 			}
