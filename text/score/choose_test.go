@@ -1,11 +1,8 @@
 package score
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"tfm/text"
 )
 
 func TestFor(t *testing.T) {
@@ -56,37 +53,5 @@ func TestBLEUAuto(t *testing.T) {
 	got, want := Count(BLEU{}, hyps, refs), Count(BLEU{Tokenizer: Tok13a}, hyps, refs)
 	if got.String() != want.String() || got.Result().Signature != want.Result().Signature {
 		t.Errorf("%v\n%s\nwant\n%v\n%s", got, got.Result().Signature, want, want.Result().Signature)
-	}
-}
-
-func TestForRealText(t *testing.T) {
-	dir := dataFolder(t)
-	for lang, want := range map[string]Tokenizer{"cs": Tok13a, "de": Tok13a, "en": Tok13a, "es": Tok13a, "fr": Tok13a, "it": Tok13a,
-		"ja": TokChar, "ru": Tok13a, "zh": TokZh} {
-		var lines []string
-		for l, err := range text.Lines(filepath.Join(dir, "flores/flores-dev."+lang)) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines = append(lines, l)
-			if got := Auto.For([]string{l}); got != want {
-				t.Logf("%s: Auto.For of the line %q alone is %v", lang, l, got)
-			}
-		}
-		if got := Auto.For(lines); got != want {
-			t.Errorf("%s: Auto.For = %v, want %v", lang, got, want)
-		}
-	}
-	for file, want := range map[string]Tokenizer{"tatoeba/eng-cmn.dev": TokZh, "debian-descriptions/en-zh_CN.dev": TokZh, "debian-descriptions/en-de.dev": Tok13a} {
-		var lines []string
-		for p, err := range (text.Files{Source: filepath.Join(dir, file+".tsv.gz")}.Pairs()) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines = append(lines, p.Target)
-		}
-		if got := Auto.For(lines); got != want {
-			t.Errorf("%s: Auto.For = %v, want %v", file, got, want)
-		}
 	}
 }

@@ -9,31 +9,11 @@ import (
 	"tfm/internal/texttest"
 )
 
-func TestCHRF(t *testing.T) {
-	for _, c := range []struct {
-		chrf               CHRF
-		hyp, ref           []string
-		more               [][]string
-		score              float64
-		printed, signature string
-	}{
-		{CHRF{}, hypotheses, references1, nil, 71.03611177159175, "chrF2 = 71.04",
-			"nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0"},
-		{CHRF{}, hypotheses, references1, [][]string{references2}, 73.62077628581962, "chrF2 = 73.62",
-			"nrefs:2|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0"},
-		{CHRF{WordOrder: 2}, hypotheses, references1, nil, 69.99760306278912, "chrF2++ = 70.00",
-			"nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:tfm-2.6.0"},
-		{CHRF{WordOrder: 2}, hypotheses, references1, [][]string{references2}, 73.22553024996874, "chrF2++ = 73.23",
-			"nrefs:2|case:mixed|eff:yes|nc:6|nw:2|space:no|version:tfm-2.6.0"},
-		{CHRF{}, chineseHyp, chineseRef, nil, 52.4227392977393, "chrF2 = 52.42",
-			"nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0"},
-		{CHRF{}, nil, nil, nil, 0, "chrF2 = 0.00", "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0"},
-		{CHRF{}, []string{"", "a"}, []string{"a", ""}, nil, 0, "chrF2 = 0.00",
-			"nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:tfm-2.6.0"},
-	} {
-		s := Count(c.chrf, c.hyp, append([][]string{c.ref}, c.more...)...)
-		if r := s.Result(); math.Abs(r.Score-c.score) > scoreTolerance || s.String() != c.printed || r.Signature != c.signature {
-			t.Errorf("score %v\n%v\n%v\nwant %v\n%v\n%v", r.Score, s, r.Signature, c.score, c.printed, c.signature)
+// Texts without n-grams have no score. Others are in the goldens.
+func TestCHRFWithoutMatches(t *testing.T) {
+	for _, s := range []*Statistics{Count(CHRF{}, nil, nil), Count(CHRF{}, []string{"", "a"}, []string{"a", ""})} {
+		if s.Result().Score != 0 || s.String() != "chrF2 = 0.00" {
+			t.Errorf("%v, want 0", s)
 		}
 	}
 }
