@@ -33,9 +33,9 @@ type Files struct {
 
 	ExtraColumns bool // of TSV are ignored
 
-	// Of a translation memory: its languages, BCP 47 tags, which it needs if it has more than
-	// two; if they are only Likely, they tell source from target where it has them. Each reading
-	// sets, if not nil, the number of units with text in one of the two only, and the languages.
+	// Languages of a TMX, as BCP 47 tags, which it needs if it has more than two. Likely: guessed
+	// from tags, not declared, so that they only tell source from target. Each reading sets, if not
+	// nil, the number of units with text in one of the two only, and the languages.
 	SrcLang, TgtLang string
 	Likely           bool
 	OneSided         *int

@@ -8,12 +8,10 @@
 //	elements.go  inline elements: from bytes to spans and back
 //	encoding.go  a document as an editor of its text in UTF-8
 //	tags.go      tags in strings and subtitles
-//	passage.go   plain text as passages: lines, or several wrapped ones as one
-//	wrap.go      lines, and where a translation is wrapped
 //	message.go   strings of programs: passages with tags
 //	plural.go    the forms of nouns of a language, by an expression of C
 //	divide.go    a text in parts of given lengths
-//	txt.go       plain text
+//	passage.go   plain text as passages: lines, or several wrapped ones as one
 //	bilingual.go the texts of a document with their translations, as columns or XLIFF
 //	html.go      HTML, by package markup
 //	markdown.go  blocks of Markdown

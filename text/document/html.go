@@ -41,10 +41,12 @@ func translateMarkup(d *document, read func(string) (*markup.Document, error)) e
 	if err != nil {
 		return err
 	}
-	if err := doc.Write(w, texts, d.To); err != nil {
+	out, err := doc.Append(nil, texts, d.To)
+	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
-	return nil
+	_, err = w.Write(out)
+	return err
 }
 
 // translateTexts returns the translations of texts, group by group.

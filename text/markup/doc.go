@@ -15,7 +15,7 @@
 //	units.go     words, and letters of scripts without spaces
 //
 // The way of a document: ReadHTML or ReadXML → Document.Texts, which are translated → Text.Place →
-// Document.Write.
+// Document.Append.
 //
 // # Terms
 //

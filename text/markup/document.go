@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"html"
-	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -73,21 +72,11 @@ type value struct {
 // Language returns the language that the document declares as its own, as it spells it, or "".
 func (d *Document) Language() string { return d.language }
 
-// Write writes the document with other texts in the place of its own. A text has the spans of the
-// document's, each once, and the text of those that are kept is not used. A text that equals the
-// document's is written as its bytes are. The attributes that name the document's language are set
-// to language, unless it is "". Write reports texts that are not those of the document, and writes
-// nothing then.
-func (d *Document) Write(w io.Writer, texts []Text, language string) error {
-	out, err := d.Append(nil, texts, language)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(out)
-	return err
-}
-
-// Append is like Write and appends to dst.
+// Append appends the document to dst with other texts in the place of its own. A text has the spans
+// of the document's, each once, and the text of those that are kept is not used. A text that equals
+// the document's is written as its bytes are. The attributes that name the document's language are
+// set to language, unless it is "". Append reports texts that are not those of the document, and
+// appends nothing then.
 func (d *Document) Append(dst []byte, texts []Text, language string) ([]byte, error) {
 	if len(texts) != len(d.Texts) {
 		return dst, fmt.Errorf("found %d texts, expected %d", len(texts), len(d.Texts))

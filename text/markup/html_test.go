@@ -38,8 +38,27 @@ func btoi(b bool) int {
 	return 0
 }
 
+// checkTexts checks the texts of documents, separated by |, with their spans in braces.
+func checkTexts(t *testing.T, read func(string) (*Document, error), wants map[string]string) {
+	t.Helper()
+	for s, want := range wants {
+		d, err := read(s)
+		if err != nil {
+			t.Errorf("%q: %v", s, err)
+			continue
+		}
+		var got []string
+		for _, x := range d.Texts {
+			got = append(got, inBraces(x))
+		}
+		if got := strings.Join(got, "|"); got != want {
+			t.Errorf("%q:\ngot  %q\nwant %q", s, got, want)
+		}
+	}
+}
+
 func TestReadHTML(t *testing.T) {
-	for s, want := range map[string]string{
+	checkTexts(t, ReadHTML, map[string]string{
 		// Spans and white space
 		`<p>Hello <b>big</b> world, <a href="?a=1&b=2">this &amp; <i>that</i></a>.</p>`: `Hello {big} world, {this & {that}}.`,
 		"<p> \n a\n  b<b> c </b>d <b> e</b> </p>":                                       `a b {c} d {e}`,
@@ -80,43 +99,17 @@ func TestReadHTML(t *testing.T) {
 		"<meta charset=latin1>\x80":    "",
 		"<meta charset=UTF-8>a\xFF":    "a\uFFFD",
 		"<title>a</title><p lang=en>b": "a|b",
-	} {
-		d, err := ReadHTML(s)
-		if err != nil {
-			t.Errorf("%q: %v", s, err)
-			continue
-		}
-		var got []string
-		for _, x := range d.Texts {
-			got = append(got, inBraces(x))
-		}
-		if got := strings.Join(got, "|"); got != want {
-			t.Errorf("%q:\ngot  %q\nwant %q", s, got, want)
-		}
-	}
+	})
 }
 
 func TestReadXML(t *testing.T) {
-	for s, want := range map[string]string{
+	checkTexts(t, ReadXML, map[string]string{
 		`<?xml version="1.0"?><!DOCTYPE d [<!ENTITY x "<y>">]><d><p>a <b>c</b> &x; d</p><p><b>e</b></p><B>f</B></d>`: `a {c} {}d|e|f`,
 		`a <g id="1">b</g><x/> <ph>%s</ph> <mrk mtype="protected">c</mrk>`:                                           `a {b}{} {}[c]`,
 		`<d>a &lt;<![CDATA[ <b> ]]>c</d>`:                        `a < {<b>} c`,
 		`<d><s><![CDATA[a & b]]></s><s translate="no">c</s></d>`: `a & b`,
 		`<html><p title="a">b<br/>c <a id="x"/>d</p></html>`:     "a|b{}\nc {}d",
-	} {
-		d, err := ReadXML(s)
-		if err != nil {
-			t.Errorf("%q: %v", s, err)
-			continue
-		}
-		var got []string
-		for _, x := range d.Texts {
-			got = append(got, inBraces(x))
-		}
-		if got := strings.Join(got, "|"); got != want {
-			t.Errorf("%q:\ngot  %q\nwant %q", s, got, want)
-		}
-	}
+	})
 }
 
 // Errors name the line, what was found and what was expected.
