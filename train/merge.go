@@ -72,14 +72,22 @@ func merge(ctx context.Context, t *model.Transformer, p *mat.Pool, d Data, o Opt
 // Members returns the workers whose parts of a round are there, without those of Rounds.Missing. It
 // fails with an IncompleteError as Merge does.
 func (o Options) Members(round, quorum int) (members []int, err error) {
-	if !exists(o.OuterPath(round)) {
+	if found, err := exists(o.OuterPath(round)); err != nil {
+		return nil, err
+	} else if !found {
 		return nil, IncompleteError{round, []string{o.OuterPath(round)}}
 	}
 	e := IncompleteError{Round: round}
 	for worker := range o.Rounds.Workers {
-		switch path := o.WorkerPath(round, worker); {
-		case isIn(o.Rounds.Missing, round, worker):
-		case exists(path):
+		if isIn(o.Rounds.Missing, round, worker) {
+			continue
+		}
+		path := o.WorkerPath(round, worker)
+		found, err := exists(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case found:
 			members = append(members, worker)
 		default:
 			e.Missing = append(e.Missing, path)

@@ -86,7 +86,11 @@ func (o Options) checkpointSteps() ([]int, error) {
 	}
 	var steps []int
 	for round := range o.Rounds.Rounds {
-		if exists(o.OuterPath(round + 2)) {
+		found, err := exists(o.OuterPath(round + 2))
+		if err != nil {
+			return nil, err
+		}
+		if found {
 			steps = append(steps, (round+1)*o.Rounds.LocalSteps)
 		}
 	}
@@ -96,17 +100,21 @@ func (o Options) checkpointSteps() ([]int, error) {
 // merged reports whether a round is merged. Its own weights may have been removed since.
 func (o Options) merged(round int) bool {
 	for later := round + 1; later <= o.Rounds.Rounds+1; later++ {
-		if exists(o.OuterPath(later)) {
+		if found, _ := exists(o.OuterPath(later)); found { // an attempt to make it reports an error
 			return true
 		}
 	}
 	return false
 }
 
-// exists reports whether a file is there. Files of a round are whole when they are.
-func exists(path string) bool {
+// exists reports whether a file is there. Files of a round are whole when they are. One that cannot
+// be examined, for lack of permission or by a fault of the disk, is an error.
+func exists(path string) (bool, error) {
 	_, err := os.Stat(path)
-	return err == nil
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // periodic returns the steps that are multiples of SaveEvery, but not 0. Only these and the last

@@ -186,7 +186,7 @@ func TestAttemptsChangeNoBit(t *testing.T) {
 		mustWork(t, o, nil, round, 0) // late: does nothing
 	}
 	for round := 1; round <= 4; round++ { // also of rounds whose weights were removed
-		if mustWork(t, o, nil, round, 0); !MergeDone(o, round) || !WorkDone(o, round, 1) || exists(o.WorkerPath(round, 0)) && round < 4 {
+		if mustWork(t, o, nil, round, 0); !MergeDone(o, round) || !WorkDone(o, round, 1) || there(o.WorkerPath(round, 0)) && round < 4 {
 			t.Errorf("round %d is made again", round)
 		}
 	}

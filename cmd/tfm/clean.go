@@ -40,8 +40,8 @@ type cleaning struct {
 
 // faultFlags declares the flags of the faults in the order of their rules.
 func (c *cleaning) faultFlags(f *cli.Flags) {
-	flag := func(fault clean.Fault, usage string) {
-		f.Var((*cli.NotValue)(&c.Keep[fault]), fault.String(), usage)
+	flag := func(fault clean.Fault, usage string) *cli.Flag {
+		return f.Var((*cli.NotValue)(&c.Keep[fault]), fault.String(), usage).Setting()
 	}
 	f.Group("Faults of a pair")
 	flag(clean.InvalidUTF8, "drop pairs with bytes that are not UTF-8")
@@ -53,7 +53,7 @@ func (c *cleaning) faultFlags(f *cli.Flags) {
 	flag(clean.Markup, "drop pairs with remains of HTML, wikis or subtitles")
 	f.IntVar(&c.MinLen, "shortest", c.MinLen, "least length of a side, in words, or characters of scripts without spaces")
 	f.IntVar(&c.MaxLen, "longest", c.MaxLen, "limit of the length of a side")
-	f.IntVar(&c.MaxWord, "max-word", c.MaxWord, "limit of the characters of a word")
+	f.IntVar(&c.MaxWord, "max-word", c.MaxWord, "limit of the characters of a word").Setting()
 	flag(clean.Copy, "drop pairs whose sides have the same words")
 	flag(clean.WrongScript, "drop pairs with a side that is mostly in another script than its side of the corpus")
 	flag(clean.Repetition, "drop pairs with a phrase or character that one side repeats over and over")
@@ -62,8 +62,8 @@ func (c *cleaning) faultFlags(f *cli.Flags) {
 	f.Group("Faults among pairs")
 	flag(clean.Duplicate, "drop pairs that repeat an earlier one")
 	flag(clean.NearDuplicate, "drop pairs that repeat an earlier one up to case, punctuation, white space and the values of numbers")
-	f.IntVar(&c.PerSource, "per-source", c.PerSource, "limit of the pairs with one source; 0 is no limit")
-	f.IntVar(&c.PerTarget, "per-target", c.PerTarget, "limit of the pairs with one target; 0 is no limit")
+	f.IntVar(&c.PerSource, "per-source", c.PerSource, "limit of the pairs with one source; 0 is no limit").Setting()
+	f.IntVar(&c.PerTarget, "per-target", c.PerTarget, "limit of the pairs with one target; 0 is no limit").Setting()
 	f.Float64Var(&c.Misaligned, "misaligned", c.Misaligned, "drop pairs that do not translate each other: "+
 		"the estimated share of such pairs among those dropped for this; 0 is none")
 }

@@ -104,7 +104,7 @@ func TestTrainManyLanguages(t *testing.T) {
 			return stdout
 		}
 		ok("import", "-o", path("m"), "../../model/convert/testdata/"+folder)
-		train := []string{"train", "-init", path("m"), "-o", path("new"), "-force", "-steps", "400", "-valid-every", "400", "-lr", "0.01", "-dropout", "0", "-set", "attention-dropout=0", "-label-smoothing", "0"}
+		train := []string{"train", "-init", path("m"), "-o", path("new"), "-force", "-steps", "400", "-valid-every", "400", "-lr", "0.01", "-dropout", "0", "-set", "attention-dropout=0", "-set", "label-smoothing=0"}
 		resume := append(slices.DeleteFunc(slices.Clone(train), func(arg string) bool { return arg == "-force" }), "-resume")
 		with := func(pairs string, more ...string) []string {
 			return append(slices.Concat(train, []string{"-tsv", path(pairs), "-valid-tsv", path(pairs)}), more...)
@@ -162,8 +162,8 @@ func TestTrainTwoDirections(t *testing.T) {
 	write("pairs.tsv", pairs.String())
 	write("in", "one\nthree\n")
 	write("json", `{"text": "two", "to": "de"}`+"\n")
-	args := []string{"train", "-tsv", path("pairs.tsv"), "-valid-tsv", path("pairs.tsv"), "-tag", "-o", path("m.safetensors"), "-preset", "demo", "-d-model", "32", "-heads", "2",
-		"-d-ff", "64", "-encoder-layers", "1", "-decoder-layers", "1", "-vocab-size", "280", "-steps", "150", "-valid-every", "150", "-lr", "0.01", "-warmup", "10", "-dropout", "0"}
+	args := []string{"train", "-tsv", path("pairs.tsv"), "-valid-tsv", path("pairs.tsv"), "-tag", "-o", path("m.safetensors"), "-preset", "demo", "-set", "d-model=32", "-set", "heads=2",
+		"-set", "d-ff=64", "-set", "encoder-layers=1", "-set", "decoder-layers=1", "-vocab-size", "280", "-steps", "150", "-valid-every", "150", "-lr", "0.01", "-set", "warmup=10", "-dropout", "0"}
 	if code, _, stderr := runHere(t, ctx, args...); code != 0 || !strings.Contains(stderr, "deu fra") || !strings.Contains(stderr, " -to LANGUAGE") {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}

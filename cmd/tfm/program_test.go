@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"tfm/cmd/tfm/internal/cli"
 )
 
 // runHere runs a command line in this process, and returns its exit code and what it wrote.
@@ -64,8 +62,7 @@ func TestAFileIsASubcommand(t *testing.T) {
 func TestChoices(t *testing.T) {
 	choices := 0
 	for _, c := range program().Commands {
-		f := cli.NewFlags()
-		c.Setup(f)
+		f, _ := c.Declare()
 		for _, g := range f.All() {
 			words := []string{g.Label() + "="}
 			if g.IsSetting() {
@@ -118,13 +115,13 @@ func TestDefaultsOfPresets(t *testing.T) {
 // The flags of Marian, fairseq, sacreBLEU and OpenNMT lead to those of this program.
 func TestFlagsOfOthers(t *testing.T) {
 	for flags, command := range map[string]string{
-		"--train-sets -src, --valid-freq -valid-every, --learn-rate -lr, --after-epochs -steps, --mini-batch -batch-tokens, --enc-depth -encoder-layers": "train",
-		"--max-epoch -steps, --max-tokens -batch-tokens, --lr-scheduler -schedule, --learning_rate -lr, --warmup-updates -warmup, --Dropout -dropout":    "train",
-		"--beam-size -beam, --n-best -nbest, --mini-batch -batch, --lenpen -alpha, --sampling-topk -top-k, --num_beams -beam, --cpu-threads -threads":    "translate",
+		"--train-sets -src, --valid-freq -valid-every, --learn-rate -lr, --after-epochs -steps, --mini-batch -batch-tokens, --enc-depth -set encoder-layers=N":          "train",
+		"--max-epoch -steps, --max-tokens -batch-tokens, --lr-scheduler -set schedule=NAME, --learning_rate -lr, --warmup-updates -set warmup=N, --Dropout -dropout":    "train",
+		"--beam-size -beam, --n-best -nbest, --mini-batch -set batch=N, --lenpen -set alpha=X, --sampling-topk -set top-k=N, --num_beams -beam, --cpu-threads -threads": "translate",
 		"--adam-eps -set eps=X, --adam-betas -set beta1=X": "train",
-		"--paired-bs -paired, --paired-ar -paired":         "score",
+		"--paired-ar -paired":                              "score",
 
-		"-tsv -column, -max-len -max-source": "translate",
+		"-tsv -column, -max-len -set max-source=N": "translate",
 	} {
 		for _, pair := range strings.Split(flags, ", ") {
 			given, want, _ := strings.Cut(pair, " ")
@@ -140,9 +137,9 @@ func TestFlagsOfOthers(t *testing.T) {
 func TestFormerFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"translate -tsv":         `unknown flag -tsv; did you mean "-column"?`,
-		"translate -max-len 9":   `unknown flag -max-len; did you mean "-max-source"?`,
+		"translate -max-len 9":   `unknown flag -max-len; did you mean "-set max-source=N"?`,
 		"score-pairs -tsv":       `unknown flag -tsv; did you mean "-columns"?`,
-		"clean -columns=false":   `unknown flag -columns; did you mean "-column-count"?`,
+		"clean -columns=false":   `unknown flag -columns; did you mean "-set column-count=BOOL"?`,
 		"clean -max-len 9":       `unknown flag -max-len; did you mean "-longest"?`,
 		"clean -min-len 9":       `unknown flag -min-len; did you mean "-shortest"?`,
 		"hold-out -removed x":    `unknown flag -removed; did you mean "-dropped"?`,
@@ -182,8 +179,7 @@ func TestSharedFlags(t *testing.T) {
 	type use struct{ command, kind, usage string }
 	uses := map[string][]use{}
 	for _, c := range program().Commands {
-		f := cli.NewFlags()
-		c.Setup(f)
+		f, _ := c.Declare()
 		for _, g := range f.All() {
 			kind := fmt.Sprintf("%T, setting: %v", g.Value, g.IsSetting())
 			kind = strings.Replace(kind, "cli.limited", "*cli.value[int]", 1)

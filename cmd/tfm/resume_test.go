@@ -23,7 +23,7 @@ func smallTraining(t *testing.T) (args []string) {
 			t.Fatal(err)
 		}
 	}
-	return []string{"train", "-src", src, "-tgt", tgt, "-preset", "demo", "-d-model", "16", "-heads", "2", "-d-ff", "16", "-vocab-size", "300",
+	return []string{"train", "-src", src, "-tgt", tgt, "-preset", "demo", "-set", "d-model=16", "-set", "heads=2", "-set", "d-ff=16", "-vocab-size", "300",
 		"-batch-tokens", "300", "-max-len", "40", "-valid-every", "0", "-save-every", "0", "-o", filepath.Join(dir, "m.safetensors")}
 }
 

@@ -30,8 +30,8 @@ import (
 func trainCommand(f *cli.Flags) cli.Action {
 	t := trainer{Run: settings.NewRun(f)}
 	f.Group("Rounds")
-	f.StringVar(&t.rounds, "plan", "", "`folder` of 'tfm plan': make all its rounds in turn on this machine; only -threads goes with it")
-	f.StringVar(&t.replay, "replay", "", "`file` of the weights of a training with the same plan, whose rounds were merged without some workers: leave out the same")
+	f.StringVar(&t.rounds, "plan", "", "`folder` of 'tfm plan': make all its rounds in turn on this machine; only -threads goes with it").Action()
+	f.StringVar(&t.replay, "replay", "", "`file` of the weights of a training with the same plan, whose rounds were merged without some workers: leave out the same").Action()
 	return t.run
 }
 
@@ -316,7 +316,7 @@ func (t *trainer) checkOverwrite() error {
 		return nil
 	}
 	exists := t.Out
-	if _, err := os.Stat(t.Out); err != nil {
+	if _, err := os.Stat(t.Out); errors.Is(err, os.ErrNotExist) {
 		checkpoints, err := train.Checkpoints(t.CheckpointDir())
 		if err != nil {
 			return err
@@ -325,6 +325,8 @@ func (t *trainer) checkOverwrite() error {
 			return nil
 		}
 		exists = checkpoints[len(checkpoints)-1]
+	} else if err != nil {
+		return err
 	}
 	return fmt.Errorf("%s already exists: -resume continues its training, -force replaces it", exists)
 }

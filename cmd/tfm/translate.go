@@ -30,36 +30,48 @@ import (
 
 // translateCommand declares the flags in the order of the help.
 func translateCommand(f *cli.Flags) cli.Action {
-	c := translation{given: f.Given}
+	c := translation{given: f.Given, checkModes: f.CheckModes}
 	c.model.PathFlag(f)
 	c.model.LanguageFlags(f)
 	c.search = settings.SearchFlags(f, decode.DefaultOptions().Beam)
-	f.IntVar(&c.search.NBest, "nbest", 0, "list the N best translations of each line with their scores; limit -beam, or 64 with -sample")
+	f.IntVar(&c.maxSource, "max-source", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit").Range(0, math.MaxInt32).Setting()
 	f.Group("Input")
+	f.Modes(inLines, inFile)
 	c.form = filter.Flags(f)
+	f.IntVar(&c.batch, "batch", 256, "limit of the lines that are translated at the same time").Range(1, 1<<20).Setting()
+	f.Modes(inLines, inFile, inStream)
 	c.sentences = filter.SplitFlags(f)
 	c.tags = filter.TagFlags(f)
-	f.IntVar(&c.batch, "batch", 256, "limit of the lines that are translated at the same time").Range(1, 1<<20)
+	f.Group("Documents")
 	c.documents = documents.Flags(f)
-	f.IntVar(&c.maxSource, "max-source", 0, "limit of source tokens; a longer line is truncated with a warning; 0 is the model's limit").Range(0, math.MaxInt32)
 	f.Group("Output")
+	f.Modes()
 	f.StringVar(&c.out, "o", "", "`file` to write to in place of standard output, whole or not at all, gzipped if it ends in .gz, with a record in FILE.done that spares a further run")
+	f.Modes(inLines, inFile)
+	f.IntVar(&c.search.NBest, "nbest", 0, "list the N best translations of each line with their scores; limit -beam, or 64 with -sample")
 	c.answer = filter.AnswerFlags(f)
+	f.Modes(inLines, inFile, inDocuments)
 	f.BoolVar(&c.progress, "progress", false, "show lines, speed and remaining time; on by default for files on a terminal, if the output goes elsewhere")
+	f.Modes(inStream)
 	f.BoolVar(&c.stream, "stream", false, "write each translation while it is made, as far as it cannot change; one line at a time")
 	f.Group("Shards")
 	c.shard = shard.DeclareFlags(f)
 	f.Group("Constraints")
-	c.prefixes, c.glossary, c.memory = filter.PrefixFlags(f), filter.GlossaryFlag(f), filter.MemoryFlags(f)
-	f.BoolVar(&c.protect, "protect", false, "copy placeholders, tags, URLs, addresses, names of files, versions, hashes, @user, #tag and emoji")
+	f.Modes(inLines, inFile, inStream)
+	c.prefixes = filter.PrefixFlags(f)
+	f.BoolVar(&c.protect, "protect", false, "copy placeholders, tags, URLs, addresses, names of files, versions, hashes, @user, #tag and emoji").Not("alternatives")
+	f.Modes()
+	c.glossary, c.memory = filter.GlossaryFlag(f), filter.MemoryFlags(f)
 	settings.ConstraintFlags(f, c.search)
 	f.Group("Sampling")
-	f.BoolVar(&c.search.Sample, "sample", false, "draw translations at random, without a beam")
-	f.Float64Var(&c.search.Temperature, "temperature", c.search.Temperature, "divisor of the logits; below 1 favours probable tokens")
-	f.IntVar(&c.search.TopK, "top-k", c.search.TopK, "draw from the N most probable tokens; 0 is all")
-	f.Float64Var(&c.search.TopP, "top-p", c.search.TopP, "draw from the most probable tokens with this total probability; 1 is all")
-	f.Uint64Var(&c.search.Seed, "seed", c.search.Seed, "random seed of the draws")
+	f.Modes(inLines, inFile, inStream)
+	f.BoolVar(&c.search.Sample, "sample", false, "draw translations at random, without a beam").Not("beam")
+	f.Float64Var(&c.search.Temperature, "temperature", c.search.Temperature, "divisor of the logits; below 1 favours probable tokens").Needs("sample").Setting()
+	f.IntVar(&c.search.TopK, "top-k", c.search.TopK, "draw from the N most probable tokens; 0 is all").Needs("sample").Setting()
+	f.Float64Var(&c.search.TopP, "top-p", c.search.TopP, "draw from the most probable tokens with this total probability; 1 is all").Needs("sample").Setting()
+	f.Uint64Var(&c.search.Seed, "seed", c.search.Seed, "random seed of the draws").Needs("sample")
 	f.Group("Machine")
+	f.Modes()
 	c.model.Int8Flag(f)
 	c.model.ShortlistFlag(f)
 	cli.ThreadsFlag(f, &c.model.Threads)
@@ -69,11 +81,34 @@ func translateCommand(f *cli.Flags) cli.Action {
 	return c.run
 }
 
-// translation is the command with its flags. A new flag is a field here, a line in
-// translateCommand, and if some values are wrong a line in check; options makes the request of the
-// flags.
+// The modes of the command, by the flags that select them. A flag is declared for those in which it
+// applies.
+const (
+	inLines     = ""       // lines to standard output or a device
+	inFile      = "o"      // lines to a file, with a record
+	inStream    = "stream" // lines, each while it is made
+	inDocuments = "file"
+)
+
+// mode returns the mode that the flags select.
+func (c *translation) mode() string {
+	switch {
+	case c.documents.File != "":
+		return inDocuments
+	case c.stream:
+		return inStream
+	case c.out != "" && !cli.IsDevice(c.out):
+		return inFile
+	}
+	return inLines
+}
+
+// translation is the command with its flags. A new flag is a field here and a line in
+// translateCommand, in the modes in which it applies, and if some values are wrong a line in check;
+// options makes the request of the flags.
 type translation struct {
-	given func() map[string]string // flags of the command line
+	given      func() map[string]string // flags of the command line
+	checkModes func(mode string) error
 
 	model     translator.Model
 	search    *decode.Options
@@ -100,37 +135,24 @@ type translation struct {
 // check returns the form of input and output. It reports flags that do not go together.
 func (c *translation) check() (filter.Format, error) {
 	given := c.given()
+	file, hasFile := given["file"]
+	out, hasOut := given["o"]
+	if err := cmp.Or(
+		cli.UsageIf(hasFile && file == "", "-file is empty"),
+		cli.UsageIf(hasOut && out == "", "-o is empty"),
+		c.checkModes(c.mode()),
+		cli.UsageIf(c.sentences.Paragraphs && c.form.Column != "" && !c.form.JSON, "either -paragraphs or -column"),
+		settings.Error(c.search.Validate()),
+		c.documents.Check(),
+		c.memory.Check(),
+		cli.UsageIf(c.stream && out != "" && !cli.IsDevice(out), "either -stream or -o, whose file is whole or not there"),
+	); err != nil {
+		return nil, err
+	}
 	c.answer.NBest, c.answer.Memory = c.search.NBest > 0, c.memory.File != ""
 	c.answer.Adapt, c.model.Keep = c.memory.Adapt > 0, c.memory.Adapt > 0
-	if err := cmp.Or(c.sentences.Check(given), c.tags.Check(given)); err != nil {
-		return nil, err
-	}
 	c.form.Breaks, c.answer.Split = c.sentences.Paragraphs, c.sentences.On
-	format, err := c.form.Format(c.answer)
-	if err != nil {
-		return nil, err
-	}
-	var needSample error
-	for _, name := range []string{"temperature", "top-k", "top-p", "seed"} {
-		_, isGiven := given[name]
-		needSample = cmp.Or(needSample, cli.UsageIf(isGiven && !c.search.Sample, "-%s needs -sample", name))
-	}
-	_, beam := given["beam"]
-	_, out := given["o"]
-	return format, cmp.Or(
-		cli.UsageIf(beam && c.search.Sample, "either -beam or -sample"),
-		cli.UsageIf(c.form.Key != "" && !c.search.Sample && !c.answer.NBest, "-key needs -sample or -nbest"),
-		needSample,
-		cli.UsageIf(out && c.out == "", "-o is empty"),
-		settings.Error(c.search.Validate()),
-		cli.Excludes(c.protect, given, "protect", "alternatives"),
-		c.documents.Check(given),
-		c.memory.Check(given),
-		cli.Excludes(c.memory.Adapt > 0, given, "adapt", "glossary", "protect", "tags", "stream"),
-		cli.Excludes(c.glossary.File != "", given, "glossary", "alternatives"),
-		cli.Excludes(c.stream, given, "stream", "column", "json", "nbest", "scores", "key", "align", "progress", "batch"),
-		cli.UsageIf(c.stream && c.out != "" && !cli.IsDevice(c.out), "either -stream or -o, whose file is whole or not there"),
-	)
+	return c.form.Format(c.answer)
 }
 
 func (c *translation) run(ctx context.Context, args []string) (err error) {
@@ -138,18 +160,16 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.documents.File != "" {
+	mode := c.mode()
+	if mode == inDocuments {
 		return c.translateDocuments(ctx, args, format)
 	}
 	files, err := translator.Inputs(args, c.prefixes.File, c.glossary.File, c.memory.File)
 	if err != nil {
 		return err
 	}
-	if c.out != "" && !cli.IsDevice(c.out) {
+	if mode == inFile {
 		return cli.MayRetry(c.translateShard(ctx, files, format))
-	}
-	if err := c.shard.Check(c.given(), files, false, ""); err != nil {
-		return err
 	}
 	out := os.Stdout
 	if c.out != "" {
@@ -189,7 +209,7 @@ func (c *translation) translateShard(ctx context.Context, files []string, format
 		}
 	}
 	if err := cmp.Or(
-		c.shard.Check(c.given(), files, c.search.Sample && c.form.Key == "", c.out),
+		c.shard.Check(files, c.search.Sample && c.form.Key == ""),
 		cli.CheckOutput(c.out, slices.Concat(others, files)...),
 		c.shard.CheckBits(),
 	); err != nil {
@@ -252,7 +272,7 @@ func (c *translation) translateLines(ctx context.Context, t *translate.Translato
 	answers := &answerWriter{format: format, oneSentence: c.oneSentence, progress: filter.NewProgress(sized, out, c.given()["progress"])}
 	answers.warnings.Show = func(s string) { answers.progress.Screen.Line("tfm: %s", s) }
 	if c.maxSource > 0 && c.maxSource < t.MaxSource() {
-		answers.warnings.Remedy = "give a larger -max-source"
+		answers.warnings.Remedy = "give a larger max-source"
 	}
 	o.Warn = answers.warnings.Add
 	if c.sentences.Paragraphs && !c.form.JSON {

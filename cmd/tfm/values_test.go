@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"tfm/cmd/tfm/internal/cli"
 )
 
 // commandLines returns a command line of each command that computes something, whose flags are all
@@ -51,8 +49,6 @@ func commandLines(t *testing.T) map[string]string {
 	return lines
 }
 
-var ofSamples = []string{"temperature", "top-k", "top-p"}
-
 // A flag answers a wrong value with one line that has its name, the value and the valid ones.
 func TestWrongValues(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -60,8 +56,7 @@ func TestWrongValues(t *testing.T) {
 	lines := commandLines(t)
 	tested := 0
 	for _, c := range program().Commands {
-		f := cli.NewFlags()
-		c.Setup(f)
+		f, _ := c.Declare()
 		for _, g := range f.All() {
 			if f.Set(g.Name, "x") == nil {
 				continue // any text
@@ -75,8 +70,12 @@ func TestWrongValues(t *testing.T) {
 					flag = []string{"-set", g.Name + "=" + value}
 				}
 				args := slices.Concat([]string{c.Name}, flag, strings.Fields(lines[c.Name]))
-				if slices.Contains(ofSamples, g.Name) {
-					args = append(args, "-sample")
+				for _, name := range g.Needed() {
+					if name == "memory" {
+						args = append(args, "-memory=values_test.go")
+					} else if name == "sample" {
+						args = append(args, "-sample")
+					}
 				}
 				stdout, stderr := os.Stdout, os.Stderr
 				code, _, printed := runHere(t, ctx, args...)

@@ -63,7 +63,7 @@ func TestAlign(t *testing.T) {
 		TokenScores  []float64 `json:"token_scores"`
 		Alternatives [][][2]any
 	}
-	answer := mustRun(t, `{"text":"the big cat sees the dog"}`, "translate", "-model", out, "-json", "-align", "soft", "-token-scores", "-alternatives", "3").stdout
+	answer := mustRun(t, `{"text":"the big cat sees the dog"}`, "translate", "-model", out, "-json", "-align", "soft", "-set", "token-scores=true", "-set", "alternatives=3").stdout
 	if err := json.Unmarshal([]byte(answer), &object); err != nil {
 		t.Fatal(err)
 	}
@@ -78,17 +78,17 @@ func TestAlign(t *testing.T) {
 			t.Errorf("link %d is %v of %d source tokens", i, link, src)
 		}
 	}
-	if blank := mustRun(t, `{"text":""}`, "translate", "-model", out, "-json", "-align", "soft", "-token-scores", "-alternatives", "3").stdout; blank !=
+	if blank := mustRun(t, `{"text":""}`, "translate", "-model", out, "-json", "-align", "soft", "-set", "token-scores=true", "-set", "alternatives=3").stdout; blank !=
 		`{"text":"","translation":"","target_tokens":[],"alignment":[],"attention":[],"token_scores":[],"alternatives":[],"source_tokens":[]}`+"\n" {
 		t.Errorf("blank text: %s", blank)
 	}
 	for args, want := range map[string]string{
-		"-align soft":             "-align soft needs -json",
-		"-align pairs":            `-align is "pairs"`,
-		"-column 1 -token-scores": "-token-scores needs -json",
-		"-alternatives 3":         "-alternatives needs -json",
-		"-json -alternatives 65":  `-alternatives is 65, expected 0 to 64`,
-		"-json -as target_tokens": "-as target_tokens: the field has another meaning",
+		"-align soft":                      "-align soft needs -json",
+		"-align pairs":                     `-align is "pairs"`,
+		"-column 1 -set token-scores=true": "token-scores needs -json",
+		"-set alternatives=3":              "alternatives needs -json",
+		"-json -set alternatives=65":       `alternatives is 65, expected 0 to 64`,
+		"-json -set as=target_tokens":      "as target_tokens: the field has another meaning",
 	} {
 		mustFail(t, runTFM(t, "", append([]string{"translate"}, strings.Fields(args)...)...), 2, want)
 	}

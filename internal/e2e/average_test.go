@@ -11,7 +11,7 @@ import (
 )
 
 func TestAverage(t *testing.T) {
-	args, m := trainArgs(t, "-steps", "6", "-save-every", "2", "-keep", "3", "-average", "0")
+	args, m := trainArgs(t, "-steps", "6", "-save-every", "2", "-set", "keep=3", "-set", "average=0")
 	mustRun(t, "", args...)
 	checkpoints, err := filepath.Glob(filepath.Join(filepath.Dir(m), "m.ckpt", "step-*.safetensors"))
 	if err != nil || len(checkpoints) != 3 {
@@ -53,7 +53,7 @@ func TestAverage(t *testing.T) {
 	}
 
 	// What does not belong together.
-	args, wide := trainArgs(t, "-steps", "1", "-d-ff", "32")
+	args, wide := trainArgs(t, "-steps", "1", "-set", "d-ff=32")
 	mustRun(t, "", args...)
 	mustFail(t, runTFM(t, "", "average", "-force", "-o", out, m, wide), 1, wide, "configuration differs", "d_ff is 32, expected 64")
 

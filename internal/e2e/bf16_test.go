@@ -8,7 +8,7 @@ import (
 )
 
 func TestBF16(t *testing.T) {
-	flags := []string{"-bf16", "-d-model", "64", "-d-ff", "128"}
+	flags := []string{"-bf16", "-set", "d-model=64", "-set", "d-ff=128"}
 	straight, m1 := trainArgs(t, append(flags, "-steps", "6", "-threads", "2")...)
 	o := mustRun(t, "", straight...)
 	want := "products:         bf16 by " + layer.BF16.Kernel()

@@ -47,7 +47,7 @@ for tag in sorted(a.Tags()["histograms"]):
 func TestTensorBoard(t *testing.T) {
 	toyCorpus(t)
 	dir := filepath.Join(t.TempDir(), "runs", "a")
-	args, m := trainArgs(t, "-valid-every", "2", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "2", "-average", "2", "-r-drop", "1", "-dropout", "0.2", "-tensorboard", dir)
+	args, m := trainArgs(t, "-valid-every", "2", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "2", "-set", "average=2", "-r-drop", "1", "-dropout", "0.2", "-tensorboard", dir)
 	mustRun(t, "", append(args, "-steps", "4")...)
 	first := eventFiles(t, dir)
 	if len(first) != 1 {

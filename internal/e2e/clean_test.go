@@ -107,11 +107,11 @@ func TestClean(t *testing.T) {
 	if dry.stdout != o.stderr || dry.stderr != "" {
 		t.Errorf("with -dry-run:\n%s%s\nwithout:\n%s", dry.stdout, dry.stderr, o.stderr)
 	}
-	o = mustRun(t, "", "clean", "-tsv", tsv, "-dry-run", "-empty=false", "-shortest", "0", "-markup=false", "-ratio", "0", "-misaligned", "0")
+	o = mustRun(t, "", "clean", "-tsv", tsv, "-dry-run", "-set", "empty=false", "-shortest", "0", "-set", "markup=false", "-ratio", "0", "-misaligned", "0")
 	if strings.Contains(o.stdout, "empty") || strings.Contains(o.stdout, "markup") || strings.Contains(o.stdout, "judged") || !strings.Contains(o.stdout, count("kept", 592)) {
-		t.Errorf("with -empty=false -markup=false:\n%s", o.stdout)
+		t.Errorf("with -set empty=false -set markup=false:\n%s", o.stdout)
 	}
-	mustFail(t, runTFM(t, "", "clean", "-tsv", tsv, "-dry-run", "-column-count=false"), 1, tsv+":601: found 3 columns, expected 2: source, tab, target")
+	mustFail(t, runTFM(t, "", "clean", "-tsv", tsv, "-dry-run", "-set", "column-count=false"), 1, tsv+":601: found 3 columns, expected 2: source, tab, target")
 
 	// Files of one name
 	other := write(t, "a.zh", lines(tgt))

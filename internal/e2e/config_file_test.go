@@ -38,17 +38,17 @@ func inFolderOf(t *testing.T, names ...string) {
 func TestDumpIsReadAsItIs(t *testing.T) {
 	base := toyModel(t)
 	inFolderOf(t, "a b", ` "c#d" `, "#中")
-	args, separate := trainArgs(t, "-joint=false", "-vocab-size", "300", "-tie", "none", "-steps", "1")
+	args, separate := trainArgs(t, "-joint=false", "-vocab-size", "300", "-set", "tie=none", "-steps", "1")
 	mustRun(t, "", args...)
 	for _, flags := range [][]string{
 		nil,
 		{"-preset", "base"},
 		{"-preset", "base", "-set", "factor=2"},
-		{"-preset", "E", "-tie", "none", "-joint=false"},
-		{"-joint=false", "-norm", "pre", "-set", "scale-embeddings=false", "-dropout", "0.12345678", "-lr", "0.1234567890123", "-time", "1h2m3s"},
-		{"-optimizer", "adamw", "-cooldown", "0.25", "-steps", "60000"},
-		{"-optimizer", "sgd", "-set", "momentum=0.9", "-clip-norm", "0"},
-		{"-schedule", "paper", "-set", "factor=2", "-keep", "3"},
+		{"-preset", "E", "-set", "tie=none", "-joint=false"},
+		{"-joint=false", "-set", "norm=pre", "-set", "scale-embeddings=false", "-dropout", "0.12345678", "-lr", "0.1234567890123", "-time", "1h2m3s"},
+		{"-optimizer", "adamw", "-set", "cooldown=0.25", "-steps", "60000"},
+		{"-optimizer", "sgd", "-set", "momentum=0.9", "-set", "clip-norm=0"},
+		{"-set", "schedule=paper", "-set", "factor=2", "-set", "keep=3"},
 		{"-preset", "multi30k"},
 		{"-preset", "multi30k-tok", "-set", "factor=0.5"},
 		{"-preset", "multi30k", "-vocab", separate},
@@ -107,7 +107,7 @@ func TestConfigReproducesTheRun(t *testing.T) {
 func TestLayersOfSettings(t *testing.T) {
 	inFolderOf(t, "c#d", "a # b")
 	conf := write(t, "run.conf", "preset = multi30k # a recipe\nlr = 0.003\n\twarmup=7\n  tgt = \"a # b\"\nsrc = c#d\n")
-	out := dump(t, "-config", conf, "-warmup", "9")
+	out := dump(t, "-config", conf, "-set", "warmup=9")
 	for _, want := range []string{"preset = multi30k", "lr = 0.003", "warmup = 9", `tgt = "a # b"`, "src = c#d", "dropout = 0.2", "steps = 5540", "valid-every = 400"} {
 		wantSetting(t, out, want)
 	}
@@ -117,15 +117,15 @@ func TestLayersOfSettings(t *testing.T) {
 	}{
 		{"", "-preset multi30k -set factor=2", []string{"lr = 0", "factor = 2", "schedule = paper"}},
 		{"lr = 0.003\nfactor = 1", "-set factor=2", []string{"lr = 0", "schedule = paper"}},
-		{"lr = 0.003", "-schedule paper", []string{"lr = 0", "schedule = paper"}},
+		{"lr = 0.003", "-set schedule=paper", []string{"lr = 0", "schedule = paper"}},
 		{"schedule = paper\nlr = 0", "-lr 0.003", []string{"lr = 0.003", "schedule = inverse-sqrt"}},
 		{"preset = multi30k", "-optimizer adamw", []string{"weight-decay = 0.01"}},
 		{"optimizer = adamw\nweight-decay = 0.1", "-optimizer adam", []string{"weight-decay = 0"}},
 		{"optimizer = sgd\nmomentum = 0.9\nbeta1 = 0.9", "", []string{"momentum = 0.9"}},
 		{"optimizer = sgd\nmomentum = 0.9", "-optimizer adam", []string{"momentum = 0"}},
-		{"preset = multi30k", "-keep 2", []string{"keep = 2", "average = 0"}},
+		{"preset = multi30k", "-set keep=2", []string{"keep = 2", "average = 0"}},
 		{"preset = multi30k", "-joint=false", []string{"tie = decoder", "output-bias = false"}},
-		{"preset = multi30k", "-tie none", []string{"output-bias = true"}},
+		{"preset = multi30k", "-set tie=none", []string{"output-bias = true"}},
 		{"preset = base", "-preset tiny", []string{"preset = tiny", "d-model = 128"}},
 		{"preset = base\nd-model = 64", "-preset tiny", []string{"d-model = 64", "d-ff = 256"}},
 	} {
@@ -139,7 +139,7 @@ func TestLayersOfSettings(t *testing.T) {
 func TestRecipeGoesOn(t *testing.T) {
 	src, tgt := toyCorpus(t)
 	m := filepath.Join(t.TempDir(), "m.safetensors")
-	args := []string{"train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "multi30k", "-vocab-size", "300", "-batch-tokens", "300", "-d-model", "32", "-valid-every", "0", "-set", "factor=2", "-cooldown", "0", "-joint=false"}
+	args := []string{"train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "multi30k", "-vocab-size", "300", "-batch-tokens", "300", "-set", "d-model=32", "-valid-every", "0", "-set", "factor=2", "-set", "cooldown=0", "-joint=false"}
 	o := mustRun(t, "", append(args, "-steps", "2")...)
 	if !strings.Contains(o.stderr, "learning rate:    paper:") {
 		t.Errorf("standard error:\n%s", o.stderr)
@@ -158,7 +158,7 @@ func TestConfigErrors(t *testing.T) {
 		"steps 10":                         `:1: found "steps 10", expected name = value`,
 		"resume = true":                    ":1: resume is not a setting",
 		"config = other":                   ":1: config is not a setting",
-		"norm = sideways":                  `-norm is "sideways", expected post, pre or deep`,
+		"norm = sideways":                  `norm is "sideways", expected post, pre or deep`,
 		`src = "a`:                         ":1: src =  \"a: missing closing quote",
 		`src = "a" b`:                      `found "b" after the quotes`,
 		"steps = -1":                       "steps is -1",

@@ -62,14 +62,14 @@ func TestTranslateWithGlossary(t *testing.T) {
 // -stream writes the lines of a translation without it, and the warnings.
 func TestTranslateStream(t *testing.T) {
 	m, input := toyModel(t), "the big cat\n\nthe \xff dog\nthe cat the cat the cat the cat\n"
-	for _, args := range [][]string{{"-beam", "1"}, {"-beam", "4"}, {"-sample", "-seed", "4"}, {"-max-source", "3", "-max-tokens", "9"}} {
+	for _, args := range [][]string{{"-beam", "1"}, {"-beam", "4"}, {"-sample", "-seed", "4"}, {"-set", "max-source=3", "-set", "max-tokens=9"}} {
 		args = append([]string{"translate", "-model", m}, args...)
 		want, got := mustRun(t, input, args...), mustRun(t, input, append(args, "-stream")...)
 		if got.stdout != want.stdout || got.stderr != want.stderr {
 			t.Errorf("%q: %+v, want %+v", args, got, want)
 		}
 	}
-	for _, flag := range []string{"-column=1", "-json", "-scores", "-progress", "-batch=1", "-nbest=2"} {
+	for _, flag := range []string{"-column=1", "-json", "-scores", "-progress", "-set", "batch=1", "-nbest=2"} {
 		mustFail(t, runTFM(t, "", "translate", "-model", m, "-stream", flag), 2, "either -stream or "+strings.Split(flag, "=")[0])
 	}
 }
@@ -80,18 +80,18 @@ func TestTranslateLimits(t *testing.T) {
 	words := func(args ...string) int {
 		return len(strings.Fields(mustRun(t, "the big cat\n", append([]string{"translate", "-model", m}, args...)...).stdout))
 	}
-	if all, few := words(), words("-max-tokens", "2"); few >= all || few > 2 {
-		t.Errorf("%d words with -max-tokens 2, %d without", few, all)
+	if all, few := words(), words("-set", "max-tokens=2"); few >= all || few > 2 {
+		t.Errorf("%d words with -set max-tokens=2, %d without", few, all)
 	}
-	if all, few := words(), words("-max-ratio", "0.5"); few >= all {
-		t.Errorf("%d words with -max-ratio 0.5, %d without", few, all)
+	if all, few := words(), words("-set", "max-ratio=0.5"); few >= all {
+		t.Errorf("%d words with -set max-ratio=0.5, %d without", few, all)
 	}
 	for flag, value := range map[string]string{
 		"-max-tokens": "-1", "-min-tokens": "-1", "-max-ratio": "-1", "-no-repeat": "-1", "-repetition-penalty": "1000",
 	} {
 		mustFail(t, runTFM(t, "", "translate", "-model", m, flag, value), 2, flag, value)
 	}
-	many := mustRun(t, "the big cat\n", "translate", "-model", m, "-min-tokens", "20", "-no-repeat", "2", "-repetition-penalty", "1.2").stdout
+	many := mustRun(t, "the big cat\n", "translate", "-model", m, "-set", "min-tokens=20", "-set", "no-repeat=2", "-set", "repetition-penalty=1.2").stdout
 	seen, list := map[string]bool{}, strings.Fields(many)
 	for i := range len(list) - 1 {
 		pair := list[i] + " " + list[i+1]
@@ -138,12 +138,12 @@ func TestTranslateProtected(t *testing.T) {
 		times       int // in the output
 	}{
 		{"", text, 1}, {"-stream -beam 1", text, 1}, {"-split", text, 1}, {"-nbest 2", text, 2}, {"-sample", "{name}: " + url, 1}, {"-column 2", "1\t" + text, 2},
-		{"-json -align words", `{"text":"` + text + `"}`, 2}, {"-prefix le -no-repeat 2", text, 1},
+		{"-json -align words", `{"text":"` + text + `"}`, 2}, {"-prefix le -set no-repeat=2", text, 1},
 	} {
 		out := mustRun(t, c.input+"\n", append([]string{"translate", "-model", m, "-protect"}, strings.Fields(c.args)...)...).stdout
 		if n := strings.Count(out, "{name}"); n != c.times || strings.Count(out, url) != c.times {
 			t.Errorf("%q: %q, want {name} and the URL %d times", c.args, out, c.times)
 		}
 	}
-	mustFail(t, runTFM(t, "", "translate", "-model", m, "-protect", "-alternatives", "2", "-json"), 2, "either -protect or -alternatives")
+	mustFail(t, runTFM(t, "", "translate", "-model", m, "-protect", "-set", "alternatives=2", "-json"), 2, "either -protect or alternatives")
 }

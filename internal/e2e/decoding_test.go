@@ -29,7 +29,7 @@ func TestTrainRecordsTheLengthPenalty(t *testing.T) {
 	power := func(alpha float64) decode.Settings {
 		return decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: alpha}
 	}
-	args, m := trainArgs(t, "-length-penalty", "power", "-alpha", "1.5", "-save-every", "2")
+	args, m := trainArgs(t, "-set", "length-penalty=power", "-set", "alpha=1.5", "-save-every", "2")
 	checkpoint := func(step int) string {
 		return filepath.Join(strings.TrimSuffix(m, ".safetensors")+".ckpt", fmt.Sprintf("step-%08d.safetensors", step))
 	}
@@ -40,7 +40,7 @@ func TestTrainRecordsTheLengthPenalty(t *testing.T) {
 	corpus := []string{"train", "-src", src, "-tgt", tgt}
 	mustRun(t, "", append(corpus, "-o", m, "-resume", "-steps", "4")...)
 	wantDecoding(t, m, power(1.5))
-	mustRun(t, "", append(corpus, "-o", m, "-resume", "-steps", "6", "-alpha", "2")...)
+	mustRun(t, "", append(corpus, "-o", m, "-resume", "-steps", "6", "-set", "alpha=2")...)
 	wantDecoding(t, m, power(2))
 	wantDecoding(t, checkpoint(6), power(2))
 
@@ -53,7 +53,7 @@ func TestTrainRecordsTheLengthPenalty(t *testing.T) {
 	tune := append(corpus, "-o", out, "-force", "-init", m, "-steps", "1", "-batch-tokens", "300", "-max-len", "40", "-valid-every", "0")
 	mustRun(t, "", tune...)
 	wantDecoding(t, out, power(2))
-	mustRun(t, "", append(tune, "-length-penalty", "wu")...)
+	mustRun(t, "", append(tune, "-set", "length-penalty=wu")...)
 	wantDecoding(t, out, decode.Settings{LengthPenalty: decode.PenaltyWu, Alpha: 2})
 
 	args, m = trainArgs(t, "-preset", "tiny", "-steps", "1")
@@ -66,7 +66,7 @@ func TestTrainRecordsTheLengthPenalty(t *testing.T) {
 
 // translate and eval use the length penalty of the model, and each flag replaces its part of it.
 func TestFlagsOverrideTheModelsLengthPenalty(t *testing.T) {
-	args, m := trainArgs(t, "-steps", "20", "-length-penalty", "power", "-alpha", "4")
+	args, m := trainArgs(t, "-steps", "20", "-set", "length-penalty=power", "-set", "alpha=4")
 	mustRun(t, "", args...)
 	input := strings.Join(strings.SplitAfterN(read(t, toy.testSrc), "\n", 9)[:8], "")
 	src, ref := write(t, "src", input), write(t, "ref", input)
@@ -79,9 +79,9 @@ func TestFlagsOverrideTheModelsLengthPenalty(t *testing.T) {
 	}
 	distinct := map[string]string{}
 	for _, c := range []struct{ flags, full []string }{
-		{nil, []string{"-length-penalty", "power", "-alpha", "4"}},
-		{[]string{"-alpha", "0"}, []string{"-length-penalty", "power", "-alpha", "0"}},
-		{[]string{"-length-penalty", "wu"}, []string{"-length-penalty", "wu", "-alpha", "4"}},
+		{nil, []string{"-set", "length-penalty=power", "-set", "alpha=4"}},
+		{[]string{"-set", "alpha=0"}, []string{"-set", "length-penalty=power", "-set", "alpha=0"}},
+		{[]string{"-set", "length-penalty=wu"}, []string{"-set", "length-penalty=wu", "-set", "alpha=4"}},
 	} {
 		lists, evaluated := run(c.flags...)
 		wantLists, wantEvaluated := run(c.full...)
@@ -94,7 +94,7 @@ func TestFlagsOverrideTheModelsLengthPenalty(t *testing.T) {
 		distinct[lists] = fmt.Sprintf("%q", c.flags)
 	}
 	_, long := run()
-	if _, short := run("-alpha", "0"); short == long {
+	if _, short := run("-set", "alpha=0"); short == long {
 		t.Errorf("eval translates as with alpha 0:\n%s", long)
 	}
 }

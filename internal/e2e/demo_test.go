@@ -22,7 +22,7 @@ func TestDemo(t *testing.T) {
 	if o := mustRun(t, "", "info", "-model", m); !strings.Contains(o.stdout, "zh to en") {
 		t.Errorf("tfm info of the model does not name its languages:\n%s", o.stdout)
 	}
-	if o := mustRun(t, "他爱咖啡。\n", "translate", "-model", m, "-max-extra", "5"); strings.Count(o.stdout, "\n") != 1 {
+	if o := mustRun(t, "他爱咖啡。\n", "translate", "-model", m, "-set", "max-extra=5"); strings.Count(o.stdout, "\n") != 1 {
 		t.Errorf("tfm translate printed %q, want one line", o.stdout)
 	}
 }

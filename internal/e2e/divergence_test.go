@@ -10,7 +10,7 @@ import (
 // A learning rate that no weight survives: the run ends with exit code 1 and one line, and the
 // checkpoints from before are good. Without clipping, so that the gradient overflows too.
 func TestDivergence(t *testing.T) {
-	args, m := trainArgs(t, "-steps", "40", "-save-every", "1", "-lr", "1e12", "-warmup", "30", "-schedule", "constant", "-optimizer", "sgd", "-clip-norm", "0")
+	args, m := trainArgs(t, "-steps", "40", "-save-every", "1", "-lr", "1e12", "-set", "warmup=30", "-set", "schedule=constant", "-optimizer", "sgd", "-set", "clip-norm=0")
 	o := runTFM(t, "", args...)
 	mustFail(t, o, 1, "diverged: ", "the last good checkpoint is "+strings.TrimSuffix(m, ".safetensors")+".ckpt")
 	if _, err := os.Stat(m); !os.IsNotExist(err) {

@@ -40,7 +40,7 @@ func TestTranslateDocuments(t *testing.T) {
 	}
 	for name, want := range map[string]string{"x.tsv": "the big cat\t" + translation + "\n", "x.xlf": "<target state=\"needs-review-translation\">" + translation + "</target>"} {
 		out := filepath.Join(dir, name)
-		mustRun(t, "", "translate", "-model", m, "-file", values, "-bilingual", "-review", "-o", out)
+		mustRun(t, "", "translate", "-model", m, "-file", values, "-bilingual", "-set", "review=true", "-o", out)
 		if got := read(t, out); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -67,5 +67,5 @@ func TestTranslateDocumentErrors(t *testing.T) {
 	for flag, want := range map[string]string{"-json": "either -file or -json", "-split": "either -file or -split", "-format=pdf": "expected one of"} {
 		mustFail(t, runTFM(t, "", "translate", "-model", m, "-file", good, flag), 2, want)
 	}
-	mustFail(t, runTFM(t, "", "translate", "-model", m, "-review"), 2, "-review needs -file")
+	mustFail(t, runTFM(t, "", "translate", "-model", m, "-set", "review=true"), 2, "review needs -file")
 }

@@ -19,7 +19,7 @@ func TestEvalTokenize(t *testing.T) {
 	}
 	score := regexp.MustCompile(`^BLEU = \d+\.\d\d (\d+\.\d/){3}\d+\.\d \(BP = [01]\.\d{3} ratio = \d\.\d{3} hyp_len = (\d+) ref_len = (\d+)\)\nnrefs:1\|case:mixed\|eff:no\|tok:(\w+)\|smooth:exp\|version:tfm-`)
 	for _, c := range []struct{ name, tokens string }{{"none", "noir-clair ."}, {"13a", "noir-clair ."}, {"intl", "noir - clair ."}} {
-		out := eval("-tokenize", c.name, "-beam", "5", "-length-penalty", "power", "-alpha", "1")
+		out := eval("-tokenize", c.name, "-beam", "5", "-set", "length-penalty=power", "-set", "alpha=1")
 		found := score.FindStringSubmatch(out)
 		if found == nil {
 			t.Fatalf("-tokenize %s printed\n%s", c.name, out)

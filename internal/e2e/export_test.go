@@ -92,7 +92,7 @@ func TestExportImport(t *testing.T) {
 				}
 			}
 			text := read(t, toy.testSrc)
-			for _, flags := range [][]string{{"-beam", "1"}, {"-nbest", "3", "-length-penalty", "wu", "-alpha", "0.6"}} {
+			for _, flags := range [][]string{{"-beam", "1"}, {"-nbest", "3", "-set", "length-penalty=wu", "-set", "alpha=0.6"}} {
 				want := mustRun(t, text, append([]string{"translate", "-model", m}, flags...)...).stdout
 				got := mustRun(t, text, append([]string{"translate", "-model", imported}, flags...)...).stdout
 				if c.format == "marian-hf" { // another order of d_model rounds in another way

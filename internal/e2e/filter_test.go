@@ -32,7 +32,7 @@ func TestScaleSnakemake(t *testing.T) {
 	bin := binFolder(t)
 	for _, out := range []string{"out", "out.gz"} {
 		run := func() output {
-			c := exec.Command("snakemake", "-s", file, "--cores", "2", "--config", "model="+m, "text="+in, "out="+out, "shards=10", "flags=-beam 4 -any-bits")
+			c := exec.Command("snakemake", "-s", file, "--cores", "2", "--config", "model="+m, "text="+in, "out="+out, "shards=10", "flags=-beam 4 -set any-bits=true")
 			c.Dir = dir
 			c.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+bin)
 			return finish(t, c)

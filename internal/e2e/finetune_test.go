@@ -29,7 +29,7 @@ func finetuneArgs(t *testing.T, init string, more ...string) (args []string, m s
 	t.Helper()
 	src, tgt := toyCorpus(t)
 	m = filepath.Join(t.TempDir(), "m.safetensors")
-	args = []string{"train", "-src", src, "-tgt", tgt, "-o", m, "-init", init, "-lr", "1e-12", "-warmup", "1", "-batch-tokens", "200", "-max-len", "40", "-valid-every", "0", "-save-every", "0"}
+	args = []string{"train", "-src", src, "-tgt", tgt, "-o", m, "-init", init, "-lr", "1e-12", "-set", "warmup=1", "-batch-tokens", "200", "-max-len", "40", "-valid-every", "0", "-save-every", "0"}
 	return append(args, more...), m
 }
 
@@ -56,7 +56,7 @@ func TestInitTakesTheLayout(t *testing.T) {
 
 func TestInitTakesTheModel(t *testing.T) {
 	base := toyModel(t)
-	args, m := finetuneArgs(t, base, "-steps", "1", "-dropout", "0.2", "-label-smoothing", "0")
+	args, m := finetuneArgs(t, base, "-steps", "1", "-dropout", "0.2", "-set", "label-smoothing=0")
 	o := mustRun(t, "", args...)
 	for _, want := range []string{"initial weights:  " + base, "pieces:           all 320 carried over", "1 step on 1,487 pairs, fine-tuned from toy.safetensors"} {
 		if !strings.Contains(o.stderr, want) {
@@ -81,10 +81,10 @@ func TestInitTakesTheModel(t *testing.T) {
 		flags []string
 		wants []string
 	}{
-		{2, []string{"-d-model", "64"}, []string{"-d-model 64 conflicts with the model of -init: -d-model 32 in " + base}},
+		{2, []string{"-set", "d-model=64"}, []string{"d-model 64 conflicts with the model of -init: d-model 32 in " + base}},
 		{2, []string{"-preset", "tiny"}, []string{"conflicts with the model of -init", base}},
-		{2, []string{"-norm", "pre"}, []string{"-norm pre", "-norm post"}},
-		{2, []string{"-tie", "none"}, []string{"-tie none", "-tie all"}},
+		{2, []string{"-set", "norm=pre"}, []string{"norm pre", "norm post"}},
+		{2, []string{"-set", "tie=none"}, []string{"tie none", "tie all"}},
 		{2, []string{"-joint=false"}, []string{"-joint=false, but in " + base + " it is true"}},
 		{1, []string{"-vocab", toy.src}, []string{toy.src}},
 		{1, []string{"-init", toy.src}, []string{"-init: ", toy.src}},
@@ -106,7 +106,7 @@ func TestInitResume(t *testing.T) {
 	}
 	tokenizerFile := filepath.Join(t.TempDir(), "new.bpe")
 	mustRun(t, "", "vocab", "-o", tokenizerFile, "-vocab-size", "340", toy.src)
-	flags := []string{"-lr", "1e-3", "-cooldown", "0", "-vocab", tokenizerFile}
+	flags := []string{"-lr", "1e-3", "-set", "cooldown=0", "-vocab", tokenizerFile}
 	straight, m1 := finetuneArgs(t, base, append(flags, "-steps", "7")...)
 	mustRun(t, "", straight...)
 	parts, m2 := finetuneArgs(t, base, flags...)
@@ -131,7 +131,7 @@ func TestInitVocab(t *testing.T) {
 	base := toyModel(t)
 	tokenizerFile := filepath.Join(t.TempDir(), "new.bpe")
 	mustRun(t, "", "vocab", "-o", tokenizerFile, "-vocab-size", "380", toy.src)
-	args, separate := trainArgs(t, "-joint=false", "-vocab-size", "300", "-tie", "none", "-steps", "1", "-src", toy.tgt)
+	args, separate := trainArgs(t, "-joint=false", "-vocab-size", "300", "-set", "tie=none", "-steps", "1", "-src", toy.tgt)
 	mustRun(t, "", args...)
 	for _, c := range []struct{ init, tokenizerFile, tie string }{{base, tokenizerFile, "all"}, {base, separate, "decoder"}, {separate, base, "none"}, {separate, tokenizerFile, "none"}} {
 		args, m := finetuneArgs(t, c.init, "-vocab", c.tokenizerFile, "-steps", "1")
@@ -234,7 +234,7 @@ func TestInitWithTranslationMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := func(command, tsv string, more ...string) []string {
-		return append([]string{command, "-tsv", tsv, "-init", init, "-lr", "1e-3", "-warmup", "1", "-cooldown", "0", "-batch-tokens", "200", "-max-len", "40", "-valid-every", "0"}, more...)
+		return append([]string{command, "-tsv", tsv, "-init", init, "-lr", "1e-3", "-set", "warmup=1", "-set", "cooldown=0", "-batch-tokens", "200", "-max-len", "40", "-valid-every", "0"}, more...)
 	}
 	want := filepath.Join(dir, "want.safetensors")
 	mustRun(t, "", args("train", pairs, "-o", want, "-steps", "2")...)
@@ -260,18 +260,18 @@ func TestInitLearnsVocabulary(t *testing.T) {
 	given, m := finetuneArgs(t, base, "-vocab", tokenizerFile, "-steps", "4")
 	mustRun(t, "", given...)
 	learned, m2 := finetuneArgs(t, base, "-vocab-size", "330")
-	mustRun(t, "", append(learned, "-steps", "2", "-cooldown", "0")...)
-	mustRun(t, "", append(learned, "-steps", "4", "-cooldown", "0", "-resume")...)
+	mustRun(t, "", append(learned, "-steps", "2", "-set", "cooldown=0")...)
+	mustRun(t, "", append(learned, "-steps", "4", "-set", "cooldown=0", "-resume")...)
 	if got, want := loadModel(t, m2), loadModel(t, m); got.Model.Config.TgtVocab != 330 || string(got.Tokenizers["joint"]) != string(want.Tokenizers["joint"]) {
 		t.Errorf("%d pieces, others than of tfm vocab", got.Model.Config.TgtVocab)
 	}
-	settings := write(t, "dump.conf", mustRun(t, "", append(learned, "-steps", "4", "-cooldown", "0", "-dump-config")...).stdout)
+	settings := write(t, "dump.conf", mustRun(t, "", append(learned, "-steps", "4", "-set", "cooldown=0", "-dump-config")...).stdout)
 	m3 := filepath.Join(t.TempDir(), "m.safetensors")
 	mustRun(t, "", "train", "-config", settings, "-o", m3)
 	if read(t, m3) != read(t, m2) {
 		t.Error("the settings of -dump-config give another model")
 	}
-	kept, m4 := finetuneArgs(t, base, "-vocab-size", "0", "-cooldown", "0")
+	kept, m4 := finetuneArgs(t, base, "-vocab-size", "0", "-set", "cooldown=0")
 	mustRun(t, "", append(kept, "-steps", "1")...)
 	mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-o", m4, "-resume", "-steps", "2", "-vocab-size", "0")
 	mustFail(t, runTFM(t, "", append(kept, "-resume", "-steps", "3", "-vocab-size", "310")...), 2, "-vocab-size 310 conflicts")
@@ -304,7 +304,7 @@ func TestInitTrim(t *testing.T) {
 		m := filepath.Join(dir, "trimmed-"+name)
 		target := strings.TrimSpace(mustRun(t, source+"\n", "translate", "-model", base, "-beam", "1").stdout)
 		pairs := write(t, "pairs.tsv", source+"\t"+cmp.Or(target, source)+"\n")
-		args := []string{"train", "-tsv", pairs, "-src-lang", "en", "-tgt-lang", "fr", "-o", m, "-init", base, "-trim", "-lr", "1e-12", "-warmup", "1", "-dropout", "0", "-steps", "1", "-batch-tokens", "300", "-valid-every", "0"}
+		args := []string{"train", "-tsv", pairs, "-src-lang", "en", "-tgt-lang", "fr", "-o", m, "-init", base, "-trim", "-lr", "1e-12", "-set", "warmup=1", "-dropout", "0", "-steps", "1", "-batch-tokens", "300", "-valid-every", "0"}
 		o := mustRun(t, "", args...)
 		if !strings.Contains(o.stderr, " dropped\n") {
 			t.Errorf("%s: standard error names no dropped pieces\n%s", name, o.stderr)

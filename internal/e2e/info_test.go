@@ -15,19 +15,19 @@ func TestInfoOfPresets(t *testing.T) {
 		// 2·2·512 = 3,152,384, a decoder layer 4,204,032.
 		{[]string{"-preset", "base", "-vocab-size", "32000"}, "parameters: 60,522,496\n"},
 		{[]string{"-preset", "base", "-src-vocab-size", "32000", "-tgt-vocab-size", "16000"}, "parameters: 68,714,496\n"},
-		{[]string{"-preset", "base", "-vocab-size", "32000", "-encoder-layers", "12", "-decoder-layers", "1"}, "parameters: 58,416,640\n"},
+		{[]string{"-preset", "base", "-vocab-size", "32000", "-set", "encoder-layers=12", "-set", "decoder-layers=1"}, "parameters: 58,416,640\n"},
 		// The encoder and decoder of PyTorch's nn.Transformer, two nn.Embedding(5000, 512)
 		// and an nn.Linear(512, 5000), without the norms behind the stacks and with them.
-		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-tie", "none", "-set", "final-norm=false"}, "parameters: 51,823,496\n"},
-		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-tie", "none", "-set", "final-norm=true"}, "parameters: 51,825,544\n"},
-		{[]string{"-preset", "base", "-vocab-size", "5000", "-tie", "none", "-set", "output-bias=false"}, "parameters: 51,818,496\n"},
+		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-set", "tie=none", "-set", "final-norm=false"}, "parameters: 51,823,496\n"},
+		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-set", "tie=none", "-set", "final-norm=true"}, "parameters: 51,825,544\n"},
+		{[]string{"-preset", "base", "-vocab-size", "5000", "-set", "tie=none", "-set", "output-bias=false"}, "parameters: 51,818,496\n"},
 		// A recipe says how many pieces there are, too.
 		{[]string{"-preset", "multi30k-tok"}, "parameters: 2,605,568\n"},
-		{[]string{"-preset", "multi30k-tok", "-vocab-size", "10000", "-d-model", "128"}, "parameters: 2,605,568\n"},
+		{[]string{"-preset", "multi30k-tok", "-vocab-size", "10000", "-set", "d-model=128"}, "parameters: 2,605,568\n"},
 		{[]string{"-preset", "multi30k-90m"}, "parameters: 6,074,112\n"},
 		{[]string{"-preset", "multi30k-90m", "-vocab-size", "9000"}, "parameters: 5,882,112\n"},
 		// Far more than any memory: it is counted, not allocated.
-		{[]string{"-preset", "big", "-vocab-size", "16000000", "-d-model", "65536"}, "\n"},
+		{[]string{"-preset", "big", "-vocab-size", "16000000", "-set", "d-model=65536"}, "\n"},
 	} {
 		if o := mustRun(t, "", append([]string{"info"}, c.args...)...); !strings.HasSuffix(o.stdout, c.want) {
 			t.Errorf("%v, want %q:\n%s", c.args, c.want, o.stdout)
@@ -46,18 +46,18 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 		{"", "init:            xavier\n"},
 		{"", "length penalty:  wu, ((5+n)/6)^0.6 for n tokens with EOS\n"},
 		{"-preset small", "length penalty:  power, n^1 for n tokens with EOS\n"},
-		{"-norm pre", "norm:            pre-norm, x + Dropout(Sublayer(LayerNorm(x))), biased variance, eps 1e-05 in the root, one after each stack\n"},
-		{"-norm=pre -set final-norm=false -set norm-kind=rms -set norm-eps=1e-6", "Sublayer(RMSNorm(x))), no mean, no bias, eps 1e-06 in the root, none after the stacks\n"},
+		{"-set norm=pre", "norm:            pre-norm, x + Dropout(Sublayer(LayerNorm(x))), biased variance, eps 1e-05 in the root, one after each stack\n"},
+		{"-set", "norm=pre -set final-norm=false -set norm-kind=rms -set norm-eps=1e-6", "Sublayer(RMSNorm(x))), no mean, no bias, eps 1e-06 in the root, none after the stacks\n"},
 		// 0.81·(6^4·6)^(1/16), (3·6)^(1/4), 0.87·(6^4·6)^(-1/16), (12·6)^(-1/4)
-		{"-norm deep", "DeepNorm, LayerNorm(α·x + Dropout(Sublayer(x))), α 1.418 and 2.06, β 0.497 and 0.3433 in encoder and decoder, "},
+		{"-set norm=deep", "DeepNorm, LayerNorm(α·x + Dropout(Sublayer(x))), α 1.418 and 2.06, β 0.497 and 0.3433 in encoder and decoder, "},
 		{"-set norm-kind=unbiased -set final-norm=true", "Norm(x + Dropout(Sublayer(x))), (x - mean)/(unbiased deviation + eps), eps 1e-05, one after each stack\n"},
 		{"-set d-k=16", "heads:           8 of d_k = 16 and d_v = 64, with biases\n"},
-		{"-heads 3 -set d-k=512 -set d-v=512 -set bias=false", "heads:           3 of d_k = d_v = 512, without biases\n"},
+		{"-set heads=3 -set d-k=512 -set d-v=512 -set bias=false", "heads:           3 of d_k = d_v = 512, without biases\n"},
 		{"-set activation=gelu -set bias=attention", "d_ff:            2048, gelu, without biases\n"},
 		{"-set positions=halves -set first-position=1", "sines in the first half and cosines in the second, first position 1,"},
 		{"-set positions=tensor2tensor", "sinusoids of tensor2tensor"},
 		{"-preset E", "learned, 1024 on each side"},
-		{"-set scale-embeddings=false -tie decoder -set output-bias=true", "not scaled, tied: decoder, with an output bias"},
+		{"-set scale-embeddings=false -set tie=decoder -set output-bias=true", "not scaled, tied: decoder, with an output bias"},
 		{"-set attention-dropout=0.2 -set ff-dropout=0.3", "output; 0.2 on the weights of attention; 0.3 inside feed-forward networks\n"},
 		{"-set smoothing-over=all", "0.1, over all entries of the vocabulary\n"},
 		{"-set init-scheme=pytorch", "init:            pytorch\n"},
@@ -71,18 +71,18 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 
 func TestReadingsThatMakeNoSenseAreRefused(t *testing.T) {
 	for flags, want := range map[string]string{
-		"-norm sideways":                               `-norm is "sideways", expected post, pre or deep`,
+		"-set norm=sideways":                               `norm is "sideways", expected post, pre or deep`,
 		"-set activation=tanh":                         `activation is "tanh", expected relu, gelu, gelu-tanh or silu`,
 		"-set final-norm=maybe":                        `final-norm is "maybe", expected auto, true or false`,
 		"-set bias=some":                               `bias is "some", expected all, ff, attention or none`,
 		"-set scale-embeddings=x":                      "expected true or false",
-		"-heads 7 -set d-k=16":                         "-d-model is 512, expected a multiple of the 7 heads, or both d_k and d_v",
+		"-set heads=7 -set d-k=16":                         "d-model is 512, expected a multiple of the 7 heads, or both d_k and d_v",
 		"-set d-v=-1":                                  "tfm: d-v is -1",
 		"-set first-position=3":                        "first-position is 3, expected 0, 1 or 2",
 		"-set positions=learned -set first-position=1": "first-position is 1, expected 0 with learned positions",
-		"-set positions=halves -d-model 513 -heads 1":  "-d-model is 513, expected an even number with positions in two halves",
-		"-set norm-kind=unbiased -d-model 1 -heads 1":  "one value has no unbiased deviation",
-		"-set smoothing-over=all -label-smoothing 0":   `tfm: smoothing-over is "all", expected others`,
+		"-set positions=halves -set d-model=513 -set heads=1":  "d-model is 513, expected an even number with positions in two halves",
+		"-set norm-kind=unbiased -set d-model=1 -set heads=1":  "one value has no unbiased deviation",
+		"-set smoothing-over=all -set label-smoothing=0":   `tfm: smoothing-over is "all", expected others`,
 		"-set attention-dropout=1":                     "attention-dropout is 1, expected at least 0 and below 1",
 		"-table3":                                      "-table3 excludes all other flags",
 	} {

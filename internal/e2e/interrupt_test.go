@@ -116,7 +116,7 @@ func TestSignalDuringTheAverage(t *testing.T) {
 	needSignal(t, syscall.SIGINT)
 	toyCorpus(t)
 	src, tgt := write(t, "valid.en", strings.Repeat(read(t, toy.testSrc), 10)), write(t, "valid.fr", strings.Repeat(read(t, toy.testTgt), 10))
-	flags := []string{"-steps", "4", "-save-every", "2", "-average", "2", "-valid-every", "1000", "-valid-src", src, "-valid-tgt", tgt}
+	flags := []string{"-steps", "4", "-save-every", "2", "-set", "average=2", "-valid-every", "1000", "-valid-src", src, "-valid-tgt", tgt}
 	args, m := trainArgs(t, flags...)
 	c, stderr := tfm(args...), new(strings.Builder)
 	c.Stderr = stderr
@@ -183,7 +183,7 @@ func TestSignalWhileTheDemoTranslates(t *testing.T) {
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	needSignal(t, syscall.SIGINT)
-	args, _ := trainArgs(t, "-accumulate", "20000") // a step that takes longer than the test waits
+	args, _ := trainArgs(t, "-set", "accumulate=20000") // a step that takes longer than the test waits
 	c, rest := startTraining(t, args)
 	ended := make(chan string)
 	go func() { ended <- rest() }()
@@ -263,7 +263,7 @@ func TestTerminatedShard(t *testing.T) {
 	for sig, code := range map[syscall.Signal]int{syscall.SIGTERM: 75, syscall.SIGINT: 130} {
 		needSignal(t, sig)
 		var stderr strings.Builder
-		c := tfm("translate", "-any-bits", "-model", m, "-o", filepath.Join(dir, "out"))
+		c := tfm("translate", "-set", "any-bits=true", "-model", m, "-o", filepath.Join(dir, "out"))
 		c.Stderr = &stderr
 		stdin, err := c.StdinPipe()
 		if err != nil {

@@ -33,12 +33,12 @@ func TestTwentyKills(t *testing.T) {
 		flags []string
 	}{
 		{"in memory", 4, false, nil},
-		{"several sources", 10, true, []string{"-shuffle-window", "150"}},
-		{"streamed", 20, false, []string{"-shuffle-window", "150", "-accumulate", "2", "-bpe-dropout", "0.1"}},
+		{"several sources", 10, true, []string{"-set", "shuffle-window=150"}},
+		{"streamed", 20, false, []string{"-set", "shuffle-window=150", "-set", "accumulate=2", "-set", "bpe-dropout=0.1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(killSeed(t), 0))
-			args, model := trainArgs(t, append(c.flags, "-save-every", "1", "-keep", "2")...)
+			args, model := trainArgs(t, append(c.flags, "-save-every", "1", "-set", "keep=2")...)
 			mix := mixOf(t)
 			if c.mixed {
 				args = append([]string{"train", "-mix", mix}, args[5:]...)
@@ -73,7 +73,7 @@ func TestTwentyKills(t *testing.T) {
 			if r := readLog(t, model); len(r.Steps) != step+3 {
 				t.Errorf("the log has %d steps, want %d", len(r.Steps), step+3)
 			}
-			straight, undisturbed := trainArgs(t, append(c.flags, "-save-every", "1", "-keep", "2", "-threads", "1", "-steps", end)...)
+			straight, undisturbed := trainArgs(t, append(c.flags, "-save-every", "1", "-set", "keep=2", "-threads", "1", "-steps", end)...)
 			if c.mixed {
 				straight = append([]string{"train", "-mix", mix}, straight[5:]...)
 			}

@@ -44,10 +44,10 @@ func TestMix(t *testing.T) {
 		}
 	}
 	args := func(command string, more ...string) []string {
-		return append(append([]string{command, "-mix", mix, "-src-lang", "en", "-tgt-lang", "fr", "-cooldown", "0", "-average", "1"}, toySmall...), more...)
+		return append(append([]string{command, "-mix", mix, "-src-lang", "en", "-tgt-lang", "fr", "-set", "cooldown=0", "-set", "average=1"}, toySmall...), more...)
 	}
 	model := func(name string) string { return filepath.Join(dir, name+".safetensors") }
-	o := mustRun(t, "", args("train", "-o", model("want"), "-steps", "40", "-threads", "1", "-shuffle-window", "50")...)
+	o := mustRun(t, "", args("train", "-o", model("want"), "-steps", "40", "-threads", "1", "-set", "shuffle-window=50")...)
 	for _, want := range []string{
 		"training pairs:   1,547 from " + mix, "\n                  few: 60 pairs\n", "\nstage one:        60% all + 40% few, until 4 passes of few\n", "\nstage two:        10% all + 90% few\n", "\nfew: ", " pairs read, ",
 	} {
@@ -56,7 +56,7 @@ func TestMix(t *testing.T) {
 		}
 	}
 	for i, steps := range []string{"3", "13", "29", "40"} {
-		more := []string{"-o", model("got"), "-steps", steps, "-threads", []string{"3", "1", "2", "3"}[i], "-shuffle-window", "50"}
+		more := []string{"-o", model("got"), "-steps", steps, "-threads", []string{"3", "1", "2", "3"}[i], "-set", "shuffle-window=50"}
 		if i > 0 {
 			more = append(more, "-resume")
 		}
@@ -66,7 +66,7 @@ func TestMix(t *testing.T) {
 		t.Error("a training that was resumed makes another model")
 	}
 	plan := filepath.Join(dir, "plan")
-	small := args("plan", "-shuffle-window", "50", "-workers", "1", "-local-steps", "20", "-rounds", "2", plan)
+	small := args("plan", "-set", "shuffle-window=50", "-workers", "1", "-local-steps", "20", "-rounds", "2", plan)
 	for i, a := range small {
 		if a == "-save-every" { // a plan saves every round
 			small = append(small[:i:i], small[i+2:]...)
@@ -80,7 +80,7 @@ func TestMix(t *testing.T) {
 
 	mustFail(t, runTFM(t, "", args("train", "-o", model("new"), "-tsv", "x")...), 2, "either -mix, or -src and -tgt, or -tsv")
 	write(mix, strings.Replace(config, "few 0.9", "few 0.8", 1))
-	mustFail(t, runTFM(t, "", args("train", "-o", model("got"), "-steps", "50", "-resume", "-shuffle-window", "50")...), 1, "the contents of its files have changed: -mix "+mix)
+	mustFail(t, runTFM(t, "", args("train", "-o", model("got"), "-steps", "50", "-resume", "-set", "shuffle-window=50")...), 1, "the contents of its files have changed: -mix "+mix)
 	write(mix, "datasets:\n  a: none.tsv\n")
 	mustFail(t, runTFM(t, "", args("train", "-o", model("new"))...), 1, filepath.Join(dir, "none.tsv")+": ")
 	write(mix, "a: b\n")

@@ -36,7 +36,7 @@ func TestShardOfAPipe(t *testing.T) {
 	for _, input := range []string{"the big cat\n", "the old dog\n"} {
 		written := make(chan error)
 		go func() { written <- os.WriteFile(pipe, []byte(input), 0) }()
-		mustRun(t, "", "translate", "-any-bits", "-model", m, "-o", out, pipe)
+		mustRun(t, "", "translate", "-set", "any-bits=true", "-model", m, "-o", out, pipe)
 		if err := <-written; err != nil {
 			t.Fatal(err)
 		}

@@ -24,10 +24,10 @@ const promiseVar = "TFM_PROMISE"
 var promiseModes = map[string]string{
 	"greedy": "-beam 1 -scores",
 	"beam":   "-beam 4 -scores -align words",
-	"limits": "-beam 3 -no-repeat 2 -repetition-penalty 1.2 -min-tokens 5 -max-ratio 1.5",
+	"limits": "-beam 3 -set no-repeat=2 -set repetition-penalty=1.2 -set min-tokens=5 -set max-ratio=1.5",
 	"nbest":  "-beam 6 -nbest 6",
-	"sample": "-sample -temperature 1.5 -top-p 0.95 -seed 5",
-	"draws":  "-sample -temperature 0.8 -top-k 20 -seed 6 -nbest 3",
+	"sample": "-sample -set temperature=1.5 -set top-p=0.95 -seed 5",
+	"draws":  "-sample -set temperature=0.8 -set top-k=20 -seed 6 -nbest 3",
 }
 
 // promiseKernels returns the values of TFM_CPU for this machine, except portable Go, because its
@@ -188,7 +188,7 @@ func (p *promise) run(kernel string, batch, threads int, order []int, input func
 	for _, i := range order {
 		text.WriteString(p.lines[i] + "\n")
 	}
-	c := tfm(append(p.args, "-batch", strconv.Itoa(batch), "-threads", strconv.Itoa(threads))...)
+	c := tfm(append(p.args, "-set", "batch="+strconv.Itoa(batch), "-threads", strconv.Itoa(threads))...)
 	if kernel != "" {
 		c.Env = append(c.Env, "TFM_CPU="+kernel)
 	}

@@ -86,7 +86,7 @@ func TestQuantize(t *testing.T) {
 	}
 
 	// A checkpoint loses its other tensors and its state.
-	args, out := trainArgs(t, "-steps", "2", "-save-every", "1", "-average", "0")
+	args, out := trainArgs(t, "-steps", "2", "-save-every", "1", "-set", "average=0")
 	mustRun(t, "", args...)
 	checkpoint := filepath.Join(strings.TrimSuffix(out, ".safetensors")+".ckpt", "step-00000002.safetensors")
 	mustRun(t, "", "quantize", "-force", "-o", int8, checkpoint)

@@ -56,7 +56,7 @@ func TestReportOfARun(t *testing.T) {
 
 // The page shows the attention of the best checkpoint while that exists.
 func TestReportShowsTheBestCheckpoint(t *testing.T) {
-	args, m := trainArgs(t, "-steps", "30", "-valid-every", "10", "-save-every", "10", "-average", "0", "-seed", "3")
+	args, m := trainArgs(t, "-steps", "30", "-valid-every", "10", "-save-every", "10", "-set", "average=0", "-seed", "3")
 	mustRun(t, "", args...)
 	dir := strings.TrimSuffix(m, ".safetensors") + ".ckpt"
 	page, _ := reportOf(t, "-run", dir)

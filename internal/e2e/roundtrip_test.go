@@ -40,7 +40,7 @@ func TestTrainTranslateEval(t *testing.T) {
 	if !strings.Contains(o.stderr, "49 sentences in") {
 		t.Errorf("eval's progress: %s", o.stderr)
 	}
-	files := mustRun(t, "", "translate", "-model", m, "-batch", "7", "-threads", "1", toy.testSrc).stdout
+	files := mustRun(t, "", "translate", "-model", m, "-set", "batch=7", "-threads", "1", toy.testSrc).stdout
 	if read(t, hyps) != files || strings.Count(files, "\n") != 49 {
 		t.Error("eval -o, and translate with other batches and threads, differ")
 	}

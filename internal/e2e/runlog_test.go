@@ -44,7 +44,7 @@ func linesOf(t *testing.T, model string) string {
 
 func TestLog(t *testing.T) {
 	toyCorpus(t)
-	args, m := trainArgs(t, "-steps", "4", "-valid-every", "2", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "2", "-average", "2", "-threads", "2", "-r-drop", "1", "-dropout", "0.2")
+	args, m := trainArgs(t, "-steps", "4", "-valid-every", "2", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "2", "-set", "average=2", "-threads", "2", "-r-drop", "1", "-dropout", "0.2")
 	mustRun(t, "", args...)
 	if got, want := linesOf(t, m), "start0 step1 step2 valid2 saved2 step3 step4 valid4 saved4 averaged4 end4"; got != want {
 		t.Fatalf("%s, want %s", got, want)

@@ -97,7 +97,7 @@ func TestScorePairs(t *testing.T) {
 
 	// A pipe of both commands, and the translation that the model prefers. A search gives Pad
 	// and BOS no probability; by label smoothing they have 0.1/320 each.
-	piped := mustRun(t, mustRun(t, `{"text":"the big cat sees the dog"}`, "translate", "-model", m, "-json", "-scores", "-alpha", "0").stdout, "score-pairs", "-model", m, "-json").stdout
+	piped := mustRun(t, mustRun(t, `{"text":"the big cat sees the dog"}`, "translate", "-model", m, "-json", "-scores", "-set", "alpha=0").stdout, "score-pairs", "-model", m, "-json").stdout
 	var o struct{ Score, LogProb float64 }
 	if err := json.Unmarshal([]byte(piped), &o); err != nil || !(o.LogProb <= o.Score && o.Score < o.LogProb+0.02) {
 		t.Errorf("%s: %v, want logprob slightly less than score", piped, err)

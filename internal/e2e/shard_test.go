@@ -66,7 +66,7 @@ func TestShards(t *testing.T) {
 			outs = append(outs, out)
 			for range min(2, 51/n) {
 				wait.Go(func() {
-					if o := runTFM(t, "", "translate", "-any-bits", "-model", m, "-shard", fmt.Sprintf("%d/%d", i+1, n), "-o", out, in); o.code != 0 {
+					if o := runTFM(t, "", "translate", "-set", "any-bits=true", "-model", m, "-shard", fmt.Sprintf("%d/%d", i+1, n), "-o", out, in); o.code != 0 {
 						t.Errorf("exit code %d: %s", o.code, o.stderr)
 					}
 				})
@@ -106,7 +106,7 @@ func TestDoneShardStays(t *testing.T) {
 	run := func(flags ...string) (changed bool) {
 		t.Helper()
 		before, _ := os.Stat(out + ".done")
-		mustRun(t, "", append([]string{"translate", "-any-bits", "-model", m, "-o", out, in}, flags...)...)
+		mustRun(t, "", append([]string{"translate", "-set", "any-bits=true", "-model", m, "-o", out, in}, flags...)...)
 		after, err := os.Stat(out + ".done")
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestDoneShardStays(t *testing.T) {
 	}{
 		{"at first", func() error { return nil }, nil, true},
 		{"again", func() error { return nil }, nil, false},
-		{"with hashes", func() error { return nil }, []string{"-verify", "-threads", "1"}, false},
+		{"with hashes", func() error { return nil }, []string{"-set", "verify=true", "-threads", "1"}, false},
 		{"a newer input of the same bytes", func() error { return os.Chtimes(in, time.Now(), time.Now().Add(time.Hour)) }, nil, false},
 		{"another beam", func() error { return nil }, []string{"-beam", "1"}, true},
 		{"the former beam", func() error { return nil }, nil, true},
@@ -151,8 +151,8 @@ func TestDoneShardStays(t *testing.T) {
 	if err := os.Chtimes(out, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	if run() || read(t, out) == want || !run("-verify") || read(t, out) != want {
-		t.Error("-verify did not mend a changed output, or its absence did")
+	if run() || read(t, out) == want || !run("-set", "verify=true") || read(t, out) != want {
+		t.Error("-set verify=true did not mend a changed output, or its absence did")
 	}
 	onlyFiles(t, dir, "out", "out.done")
 }
@@ -169,7 +169,7 @@ func TestBrokenInputs(t *testing.T) {
 	z := gzip.NewWriter(&b)
 	io.WriteString(z, read(t, toy.testSrc))
 	z.Close()
-	translate := []string{"translate", "-any-bits", "-model", m, "-o", out}
+	translate := []string{"translate", "-set", "any-bits=true", "-model", m, "-o", out}
 	mustFail(t, runTFM(t, b.String()[:b.Len()-9], translate...), 75, "standard input")
 	mustFail(t, runTFM(t, "the cat\nthe dog", append(translate, "-expect", "3")...), 75, "found 2 lines, expected 3")
 	mustFail(t, runTFM(t, "", append(translate, filepath.Join(dir, "missing"))...), 1, "missing")
@@ -217,13 +217,13 @@ func TestShardFlags(t *testing.T) {
 		{[]string{"-o", out, "-shard", "1/2", in, in}, 2, "-shard needs one file"},
 		{[]string{"-o", out, "-shard", "1/2", "-sample", in}, 2, "-shard with -sample needs -key"},
 		{[]string{"-o", out, "-stream", "-beam", "1", in}, 2, "either -stream or -o"},
-		{[]string{"-o", out, "-any-bits", "-shard", "1/2", z}, 1, "a file that is not gzipped"},
+		{[]string{"-o", out, "-set", "any-bits=true", "-shard", "1/2", z}, 1, "a file that is not gzipped"},
 	} {
 		mustFail(t, runTFM(t, "", append([]string{"translate", "-model", m}, test.args...)...), test.code, test.want)
 	}
 	c := tfm("translate", "-model", m, "-o", out, in)
 	c.Env = append(c.Env, "TFM_CPU=generic")
-	mustFail(t, finish(t, c), 2, "its translations differ", "-any-bits")
+	mustFail(t, finish(t, c), 2, "its translations differ", "-set", "any-bits=true")
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a failed run wrote the output")
 	}

@@ -48,7 +48,7 @@ func TestShortlist(t *testing.T) {
 	if o := mustRun(t, "", "info", "-model", m); strings.Contains(o.stdout, "shortlist") {
 		t.Errorf("info of a model without lists:\n%s", o.stdout)
 	}
-	for _, flags := range []string{"-beam 1", "-nbest 3", "-sample -nbest 2", "-prefix Ça -json -align soft -alternatives 3", "-stream"} {
+	for _, flags := range []string{"-beam 1", "-nbest 3", "-sample -nbest 2", "-prefix Ça -json -align soft -set alternatives=3", "-stream"} {
 		in := input
 		if strings.Contains(flags, "-json") {
 			in = `{"text":"the big cat sees the dog"}`
@@ -57,7 +57,7 @@ func TestShortlist(t *testing.T) {
 		one := mustRun(t, in, args...).stdout
 		other := []string{"-threads", "2"}
 		if !strings.Contains(flags, "-stream") {
-			other = append(other, "-batch", "1")
+			other = append(other, "-set", "batch=1")
 		}
 		if two := mustRun(t, in, append(args, other...)...).stdout; one != two || one == "" {
 			t.Errorf("%s: %q, and %q with other threads", flags, one, two)

@@ -23,8 +23,8 @@ var studentModel = func() func(t *testing.T) string {
 			pieces, plain := filepath.Join(toy.dir, "student.model"), filepath.Join(toy.dir, "student.safetensors")
 			path = filepath.Join(toy.dir, "student-list.safetensors")
 			mustRun(t, "", "vocab", "-model-type", "unigram", "-vocab-size", "60", "-o", pieces, src, tgt)
-			mustRun(t, "", "train", "-preset", "student-tiny", "-d-model", "64", "-d-ff", "64", "-heads", "2", "-encoder-layers", "1", "-decoder-layers", "1",
-				"-src", src, "-tgt", tgt, "-vocab", pieces, "-o", plain, "-steps", "200", "-batch-tokens", "200", "-max-len", "40", "-lr", "0.005", "-warmup", "50",
+			mustRun(t, "", "train", "-preset", "student-tiny", "-set", "d-model=64", "-set", "d-ff=64", "-set", "heads=2", "-set", "encoder-layers=1", "-set", "decoder-layers=1",
+				"-src", src, "-tgt", tgt, "-vocab", pieces, "-o", plain, "-steps", "200", "-batch-tokens", "200", "-max-len", "40", "-lr", "0.005", "-set", "warmup=50",
 				"-valid-every", "0", "-save-every", "0", "-src-lang", "en", "-tgt-lang", "fr")
 			mustRun(t, "", "shortlist", "-model", plain, "-src", src, "-tgt", tgt, "-o", path)
 		})
@@ -41,7 +41,7 @@ func TestStudent(t *testing.T) {
 		return mustRun(t, lines, append([]string{"translate", "-model", model, "-beam", "1"}, flags...)...).stdout
 	}
 	want := translate(m, "-shortlist")
-	if n := strings.Count(want, "\n"); n < 10 || want == translate(m, "-max-extra", "0") {
+	if n := strings.Count(want, "\n"); n < 10 || want == translate(m, "-set", "max-extra=0") {
 		t.Fatalf("%d lines", n)
 	}
 	int8 := exportOf(t, "marian", m)

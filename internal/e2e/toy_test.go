@@ -26,8 +26,8 @@ var (
 
 // toySmall makes training take a moment: a step is some milliseconds, and three hundred learn the
 // toy.
-var toySmall = []string{"-preset", "demo", "-d-model", "32", "-d-ff", "64", "-heads", "2", "-encoder-layers", "1", "-decoder-layers", "1",
-	"-vocab-size", "320", "-batch-tokens", "200", "-max-len", "40", "-lr", "0.005", "-warmup", "50", "-valid-every", "0", "-save-every", "0"}
+var toySmall = []string{"-preset", "demo", "-set", "d-model=32", "-set", "d-ff=64", "-set", "heads=2", "-set", "encoder-layers=1", "-set", "decoder-layers=1",
+	"-vocab-size", "320", "-batch-tokens", "200", "-max-len", "40", "-lr", "0.005", "-set", "warmup=50", "-valid-every", "0", "-save-every", "0"}
 
 func toyCorpus(t *testing.T) (src, tgt string) {
 	t.Helper()

@@ -23,17 +23,17 @@ func TestSeparateVocabularies(t *testing.T) {
 		t.Error("the sides have one tokenizer")
 	}
 	mustRun(t, "", append(args, "-resume", "-steps", "4")...)
-	mustFail(t, runTFM(t, "", append(args, "-resume", "-tie", "none")...), 2, "-tie none", "-tie decoder")
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-set", "tie=none")...), 2, "tie none", "tie decoder")
 	other, _ := trainArgs(t, "-vocab", m, "-steps", "2")
 	mustRun(t, "", other...)
 	mustFail(t, runTFM(t, "", append(other, "-force", "-joint")...), 2, "-joint=true", m)
-	args, _ = trainArgs(t, "-joint=false", "-tie", "all")
-	mustFail(t, runTFM(t, "", args...), 2, "-tie all", "joint")
+	args, _ = trainArgs(t, "-joint=false", "-set", "tie=all")
+	mustFail(t, runTFM(t, "", args...), 2, "tie all", "joint")
 }
 
 func TestValidation(t *testing.T) {
 	src, tgt := toyCorpus(t)
-	args, m := trainArgs(t, "-steps", "6", "-valid-every", "3", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "3", "-average", "2")
+	args, m := trainArgs(t, "-steps", "6", "-valid-every", "3", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "3", "-set", "average=2")
 	o := mustRun(t, "", args...)
 	for _, want := range []string{"49 from " + toy.testSrc, "step 3: validation perplexity", "BLEU", "best so far", "average of the last checkpoints: validation"} {
 		if !strings.Contains(o.stderr, want) {
@@ -118,7 +118,7 @@ func TestResume(t *testing.T) {
 		wants []string
 	}{
 		{[]string{"-batch-tokens", "300"}, []string{"-batch-tokens 300", "-batch-tokens 200", ckpt}},
-		{[]string{"-d-model", "64"}, []string{"-d-model 64", "-d-model 32", ckpt}},
+		{[]string{"-set", "d-model=64"}, []string{"d-model 64", "d-model 32", ckpt}},
 		{[]string{"-preset", "tiny"}, []string{"conflicts", ckpt}},
 		{[]string{"-seed", "2"}, []string{"-seed 2", "-seed 1"}},
 		{[]string{"-joint=false"}, []string{"-joint false", "-joint true"}},
@@ -148,9 +148,9 @@ func TestOptimizersAndSchedules(t *testing.T) {
 		wants []string
 	}{
 		{nil, []string{"learning rate:    inverse-sqrt: warmup to 0.005 at step 50, then"}},
-		{[]string{"-optimizer", "adamw", "-schedule", "constant", "-accumulate", "2"},
+		{[]string{"-optimizer", "adamw", "-set", "schedule=constant", "-set", "accumulate=2"},
 			[]string{"optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient norm limited to 1\n", "a step:           2 batches\n", "learning rate:    constant: warmup to 0.005 at step 50, then constant\n"}},
-		{[]string{"-optimizer", "sgd", "-set", "momentum=0.99", "-schedule", "constant", "-warmup", "0", "-lr", "1e-3", "-clip-norm", "0"},
+		{[]string{"-optimizer", "sgd", "-set", "momentum=0.99", "-set", "schedule=constant", "-set", "warmup=0", "-lr", "1e-3", "-set", "clip-norm=0"},
 			[]string{"optimizer:        sgd, momentum 0.99\n", "learning rate:    constant: 0.001 from step 1, then constant\n"}},
 		{[]string{"-r-drop", "2", "-dropout", "0.1"}, []string{"R-Drop:           alpha 2\n"}},
 	} {
@@ -169,7 +169,7 @@ func TestOptimizersAndSchedules(t *testing.T) {
 		}
 		if len(c.flags) == 0 {
 			mustFail(t, runTFM(t, "", append(parts, "-optimizer", "sgd", "-resume")...), 2, "-optimizer sgd", "-optimizer adam", m2[:len(m2)-len(".safetensors")])
-			mustFail(t, runTFM(t, "", append(parts, "-schedule", "constant", "-resume")...), 2, "-schedule constant", "-schedule inverse-sqrt")
+			mustFail(t, runTFM(t, "", append(parts, "-set", "schedule=constant", "-resume")...), 2, "schedule constant", "schedule inverse-sqrt")
 			mustFail(t, runTFM(t, "", append(parts, "-r-drop", "1", "-resume")...), 2, "-r-drop 1", "-r-drop 0")
 		}
 	}
@@ -178,7 +178,7 @@ func TestOptimizersAndSchedules(t *testing.T) {
 func TestSchedulePaperTakesThePresetsPeakBack(t *testing.T) {
 	src, tgt := toyCorpus(t)
 	m := filepath.Join(t.TempDir(), "m.safetensors")
-	o := mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "demo", "-schedule", "paper", "-set", "factor=2", "-vocab-size", "320", "-steps", "1", "-valid-every", "0")
+	o := mustRun(t, "", "train", "-src", src, "-tgt", tgt, "-o", m, "-preset", "demo", "-set", "schedule=paper", "-set", "factor=2", "-vocab-size", "320", "-steps", "1", "-valid-every", "0")
 	if want := "learning rate:    paper: warmup to 0.00625 at step 800"; !strings.Contains(o.stderr, want) {
 		t.Errorf("standard error has no %q\n%s", want, o.stderr)
 	}
@@ -187,14 +187,14 @@ func TestSchedulePaperTakesThePresetsPeakBack(t *testing.T) {
 func TestCheckpointOfAnotherConfiguration(t *testing.T) {
 	args, m := trainArgs(t, "-steps", "2")
 	mustRun(t, "", args...)
-	other, m2 := trainArgs(t, "-steps", "3", "-d-ff", "32")
+	other, m2 := trainArgs(t, "-steps", "3", "-set", "d-ff=32")
 	mustRun(t, "", other...)
 	// The checkpoint of the other run comes to lie where the first one looks for its own.
 	dir := func(m string) string { return strings.TrimSuffix(m, ".safetensors") + ".ckpt" }
 	if err := os.Rename(filepath.Join(dir(m2), "step-00000003.safetensors"), filepath.Join(dir(m), "step-00000003.safetensors")); err != nil {
 		t.Fatal(err)
 	}
-	mustFail(t, runTFM(t, "", append(args, "-resume")...), 2, "-d-ff 64", "-d-ff 32", "step-00000003")
+	mustFail(t, runTFM(t, "", append(args, "-resume")...), 2, "d-ff 64", "d-ff 32", "step-00000003")
 }
 
 func TestDamagedCheckpoint(t *testing.T) {
@@ -257,12 +257,12 @@ func TestValidationTokenizer(t *testing.T) {
 // A reading of the paper goes from the flags into the checkpoint, from there into a resumed run,
 // and into the model.
 func TestTrainAnotherReading(t *testing.T) {
-	args, m := trainArgs(t, "-save-every", "2", "-norm", "pre", "-set", "norm-kind=rms", "-set", "activation=silu", "-set", "positions=learned",
-		"-set", "bias=false", "-tie", "none", "-set", "attention-dropout=0.1", "-set", "ff-dropout=0.1", "-set", "init-scheme=pytorch", "-set", "d-k=8", "-set", "smoothing-over=all",
+	args, m := trainArgs(t, "-save-every", "2", "-set", "norm=pre", "-set", "norm-kind=rms", "-set", "activation=silu", "-set", "positions=learned",
+		"-set", "bias=false", "-set", "tie=none", "-set", "attention-dropout=0.1", "-set", "ff-dropout=0.1", "-set", "init-scheme=pytorch", "-set", "d-k=8", "-set", "smoothing-over=all",
 		"-tokenize", "char")
 	mustRun(t, "", append(args, "-steps", "3")...)
 	resumed := append(args, "-steps", "5", "-resume")
-	mustFail(t, runTFM(t, "", append(resumed, "-norm", "post")...), 2, "-norm post conflicts with the run to resume: -norm pre")
+	mustFail(t, runTFM(t, "", append(resumed, "-set", "norm=post")...), 2, "norm post conflicts with the run to resume: norm pre")
 	mustFail(t, runTFM(t, "", append(resumed, "-set", "bias=true")...), 2, "bias all conflicts with the run to resume: bias none")
 	mustFail(t, runTFM(t, "", append(resumed, "-tokenize", "zh")...), 2, "-tokenize zh conflicts with the run to resume: -tokenize char")
 	mustRun(t, "", resumed...)
@@ -283,7 +283,7 @@ func TestTrainAnotherReading(t *testing.T) {
 func TestTrainStreamed(t *testing.T) {
 	memory, m1 := trainArgs(t, "-steps", "12")
 	mustRun(t, "", memory...)
-	args, m2 := trainArgs(t, "-shuffle-window", "500", "-bpe-dropout", "0.1")
+	args, m2 := trainArgs(t, "-set", "shuffle-window=500", "-set", "bpe-dropout=0.1")
 	o := mustRun(t, "", append(args, "-steps", "12")...)
 	for _, want := range []string{"1,487 from", "495 in memory at a time", "BPE-dropout 0.1"} {
 		if !strings.Contains(o.stderr, want) {
@@ -294,18 +294,18 @@ func TestTrainStreamed(t *testing.T) {
 		t.Error("windows and BPE-dropout change nothing")
 	}
 	short := args[:7]
-	mustFail(t, runTFM(t, "", append(args, "-resume", "-shuffle-window", "600")...), 2, "-shuffle-window 600", "-shuffle-window 500")
-	mustFail(t, runTFM(t, "", append(args, "-resume", "-bpe-dropout", "0")...), 2, "-bpe-dropout 0", "-bpe-dropout 0.1")
-	mustFail(t, runTFM(t, "", append(args, "-force", "-bpe-dropout", "1.5")...), 2, "-bpe-dropout is 1.5, expected 0 to 1")
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-set", "shuffle-window=600")...), 2, "shuffle-window 600", "shuffle-window 500")
+	mustFail(t, runTFM(t, "", append(args, "-resume", "-set", "bpe-dropout=0")...), 2, "bpe-dropout 0", "bpe-dropout 0.1")
+	mustFail(t, runTFM(t, "", append(args, "-force", "-set", "bpe-dropout=1.5")...), 2, "bpe-dropout is 1.5, expected 0 to 1")
 	mustRun(t, "", append(short, "-resume", "-steps", "14")...)
-	straight, m3 := trainArgs(t, "-shuffle-window", "500", "-bpe-dropout", "0.1", "-steps", "14")
+	straight, m3 := trainArgs(t, "-set", "shuffle-window=500", "-set", "bpe-dropout=0.1", "-steps", "14")
 	mustRun(t, "", straight...)
 	if read(t, m2) != read(t, m3) {
 		t.Error("a streamed run that was resumed gives another model")
 	}
 
 	// Held out pairs are not in the windows.
-	valid, _ := trainArgs(t, "-shuffle-window", "500", "-steps", "2", "-valid-every", "2")
+	valid, _ := trainArgs(t, "-set", "shuffle-window=500", "-steps", "2", "-valid-every", "2")
 	if o := mustRun(t, "", valid...); !strings.Contains(o.stderr, "74 held out") || !strings.Contains(o.stderr, "1,413 from") || !strings.Contains(o.stderr, "BLEU") {
 		t.Errorf("held out:\n%s", o.stderr)
 	}

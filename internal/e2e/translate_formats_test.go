@@ -84,7 +84,7 @@ func TestTranslateJSON(t *testing.T) {
 
 	// Scores and lists are those of plain text; -as and -column name the fields.
 	lists := list(t, mustRun(t, "the old dog\n", "translate", "-model", m, "-nbest", "3").stdout)
-	out := mustRun(t, `{"title":"the old dog"}`, "translate", "-model", m, "-json", "-column", "title", "-as", "fr", "-nbest", "3").stdout
+	out := mustRun(t, `{"title":"the old dog"}`, "translate", "-model", m, "-json", "-column", "title", "-set", "as=fr", "-nbest", "3").stdout
 	var got struct {
 		FR, Title string
 		Score     json.Number
@@ -103,7 +103,7 @@ func TestTranslateJSON(t *testing.T) {
 	}
 	// The output of one model is the input of another.
 	pivot := mustRun(t, mustRun(t, `{"text":"the old dog"}`, "translate", "-model", m, "-json").stdout,
-		"translate", "-model", m, "-json", "-column", "translation", "-as", "pivot").stdout
+		"translate", "-model", m, "-json", "-column", "translation", "-set", "as=pivot").stdout
 	if !strings.HasPrefix(pivot, `{"text":"the old dog","translation":"`+best+`","pivot":"`) {
 		t.Errorf("pivot: %s", pivot)
 	}
@@ -113,7 +113,7 @@ func TestTranslateJSON(t *testing.T) {
 // as its key draws as without keys.
 func TestTranslateKey(t *testing.T) {
 	m := toyModel(t)
-	sample := []string{"translate", "-model", m, "-sample", "-temperature", "3", "-seed", "3"}
+	sample := []string{"translate", "-model", m, "-sample", "-set", "temperature=3", "-seed", "3"}
 	var tsv, objects []string
 	var plain string
 	for i := range 30 {
@@ -183,13 +183,13 @@ func TestTranslateKey(t *testing.T) {
 func TestTranslateWrongFormats(t *testing.T) {
 	for args, want := range map[string]string{
 		"-key 2 -sample":                   "-key 2 needs -column or -json; -key 1 is the line",
-		"-as x -column 1":                  "-as needs -json",
+		"-set as=x -column 1":              "as needs -json",
 		"-column 0":                        `-column is "0", expected the number of a column, from 1, or -json`,
 		"-column 1 -key id -sample":        `-key is "id", expected the number of a column, from 1, or -json`,
 		"-column 1 -key 1":                 "-key needs -sample or -nbest",
-		"-json -as score":                  "-as score: the field has another meaning",
-		"-json -as text":                   `-as is "text", expected another name than -column and -key`,
-		"-json -column translation":        `-as is "translation", expected another name than -column and -key`,
+		"-json -set as=score":              "as score: the field has another meaning",
+		"-json -set as=text":               `as is "text", expected another name than -column and -key`,
+		"-json -column translation":        `as is "translation", expected another name than -column and -key`,
 		"-json -scores -column score":      "-column score: the answer has a field of this name",
 		"-json -column text -key id -beam": "flag -beam: found no value after it",
 	} {
@@ -281,7 +281,7 @@ func TestTranslateWithMemory(t *testing.T) {
 	mustFail(t, runTFM(t, in, "translate", "-model", m, "-memory", filepath.Join(dir, "none")), 1, "none: no such file")
 }
 
-// With -adapt lines that resemble one of the memory are translated by a model that is tuned to it,
+// With adapt lines that resemble one of the memory are translated by a model that is tuned to it,
 // whose similarity JSON has; all others as without.
 func TestTranslateAdapt(t *testing.T) {
 	m := toyModel(t)
@@ -289,21 +289,21 @@ func TestTranslateAdapt(t *testing.T) {
 	const in = "the red dog sees the dog\nthe big house\nthe dog\n"
 	args := []string{"translate", "-model", m, "-memory", memory}
 	plain := strings.Split(mustRun(t, in, args...).stdout, "\n")
-	adapted := strings.Split(mustRun(t, in, append(args, "-adapt", "0.8")...).stdout, "\n")
+	adapted := strings.Split(mustRun(t, in, append(args, "-set", "adapt=0.8")...).stdout, "\n")
 	if adapted[0] == plain[0] || adapted[1] != "LA MAISON" || adapted[2] != plain[2] {
 		t.Errorf("%q, without -adapt %q", adapted, plain)
 	}
-	object := mustRun(t, `{"text":"the red dog sees the dog"}`+"\n"+`{"text":"the dog"}`+"\n", append(args, "-adapt", "0.8", "-json")...).stdout
+	object := mustRun(t, `{"text":"the red dog sees the dog"}`+"\n"+`{"text":"the dog"}`+"\n", append(args, "-set", "adapt=0.8", "-json")...).stdout
 	if lines := strings.Split(object, "\n"); !strings.Contains(lines[0], `,"similarity":0.8333`) || strings.Contains(lines[1], "similarity") {
 		t.Errorf("objects %s", object)
 	}
 	small := filepath.Join(t.TempDir(), "small.safetensors")
 	mustRun(t, "", "quantize", "-o", small, m)
-	mustFail(t, runTFM(t, in, "translate", "-model", small, "-memory", memory, "-adapt", "0.5"), 1, small)
-	mustFail(t, runTFM(t, in, append(args, "-adapt", "2")...), 2, "-adapt is 2, expected 0 to 1")
+	mustFail(t, runTFM(t, in, "translate", "-model", small, "-memory", memory, "-set", "adapt=0.5"), 1, small)
+	mustFail(t, runTFM(t, in, append(args, "-set", "adapt=2")...), 2, "adapt is 2, expected 0 to 1")
 	int8 := append(args, "-int8")
-	if plain, adapted := mustRun(t, in, int8...).stdout, mustRun(t, in, append(int8, "-adapt", "0.8")...).stdout; adapted == plain {
+	if plain, adapted := mustRun(t, in, int8...).stdout, mustRun(t, in, append(int8, "-set", "adapt=0.8")...).stdout; adapted == plain {
 		t.Errorf("with -int8 and -adapt %q, as without -adapt", adapted)
 	}
-	mustFail(t, runTFM(t, in, "translate", "-model", m, "-adapt", "0.5"), 2, "-adapt needs -memory")
+	mustFail(t, runTFM(t, in, "translate", "-model", m, "-set", "adapt=0.5"), 2, "adapt needs -memory")
 }

@@ -34,7 +34,7 @@ func TestTranslateSplit(t *testing.T) {
 		t.Errorf("-split -column: %q, want the line and %q", got, tabless)
 	}
 	// A sentence beyond the limit is cut, not truncated.
-	o := mustRun(t, strings.Repeat("the old dog ", 20)+"\n", append(split, "-max-source", "12")...)
+	o := mustRun(t, strings.Repeat("the old dog ", 20)+"\n", append(split, "-set", "max-source=12")...)
 	if strings.Contains(o.stderr, "truncated to") || strings.Count(o.stdout, "chien") < 10 {
 		t.Errorf("-split -max-source: %q, warnings %q", o.stdout, o.stderr)
 	}
@@ -83,8 +83,8 @@ func TestTranslateSplitRefuses(t *testing.T) {
 	for want, flags := range map[string]string{
 		"either -split or -nbest":            "-split -nbest 2",
 		"either -split or -align":            "-split -align words",
-		"either -split or -token-scores":     "-split -json -token-scores",
-		"either -split or -alternatives":     "-split -json -alternatives 2",
+		"either -split or token-scores":      "-split -json -set token-scores=true",
+		"either -split or alternatives":      "-split -json -set alternatives=2",
 		"-paragraphs needs -split":           "-paragraphs",
 		"either -paragraphs or -column":      "-split -paragraphs -column 1",
 		"either -paragraphs or -prefix-file": "-split -paragraphs -prefix-file x",

@@ -62,7 +62,7 @@ func TestTranslateContinuesAfterABadLine(t *testing.T) {
 	}
 
 	file := write(t, "f", "the big cat\n"+strings.Repeat("x", 1<<20+1)+"\nthe old dog\n")
-	flags := []string{"translate", "-model", m, "-beam", "1", "-max-extra", "0", "-max-source", "10"}
+	flags := []string{"translate", "-model", m, "-beam", "1", "-set", "max-extra=0", "-set", "max-source=10"}
 	good := strings.Split(mustRun(t, "the big cat\nthe old dog\n", flags...).stdout, "\n")
 	o = mustRun(t, "", append(flags, file)...)
 	if lines := strings.Split(o.stdout, "\n"); len(lines) != 4 || lines[0] != good[0] || lines[2] != good[1] {
@@ -81,7 +81,7 @@ func TestTranslateContinuesAfterABadLine(t *testing.T) {
 // first is.
 func TestTranslateCountsWarnings(t *testing.T) {
 	m := toyModel(t)
-	o := mustRun(t, strings.Repeat("\xff\n", 25)+strings.Repeat("the dog \n", 12), "translate", "-model", m, "-max-source", "1", "-beam", "1")
+	o := mustRun(t, strings.Repeat("\xff\n", 25)+strings.Repeat("the dog \n", 12), "translate", "-model", m, "-set", "max-source=1", "-beam", "1")
 	lines := strings.Split(o.stderr, "\n")
 	if strings.Count(o.stdout, "\n") != 37 || strings.Count(o.stderr, "invalid UTF-8 at byte 1") != 10 || !slices.Contains(lines, "tfm: 25 lines of invalid UTF-8 in total") {
 		t.Errorf("standard error:\n%s\nwant ten lines of 25 with invalid UTF-8", o.stderr)
@@ -94,12 +94,12 @@ func TestTranslateCountsWarnings(t *testing.T) {
 
 	// Within the limit of the flag, but not of the model.
 	long := write(t, "long", strings.Repeat("the big cat sees ", 400)+"\nthe dog\n")
-	o = mustRun(t, "", "translate", "-model", m, "-beam", "1", "-max-extra", "5", "-max-source", "5000", long)
+	o = mustRun(t, "", "translate", "-model", m, "-beam", "1", "-set", "max-extra=5", "-set", "max-source=5000", long)
 	if want := "tfm: " + long + ":1: "; !strings.HasPrefix(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 ||
 		!strings.Contains(o.stderr, "truncated to 1023; put shorter sentences on separate lines, or train a model with a larger -max-len\n") {
 		t.Errorf("standard error = %q, want one line that begins with %q and names the limit 1023", o.stderr, want)
 	}
-	o = mustRun(t, "", "eval", "-model", m, "-src", long, "-ref", long, "-beam", "1", "-max-extra", "0")
+	o = mustRun(t, "", "eval", "-model", m, "-src", long, "-ref", long, "-beam", "1", "-set", "max-extra=0")
 	if !strings.Contains(o.stderr, long+":1: ") || !strings.Contains(o.stderr, "truncated to 1023; ") {
 		t.Errorf("tfm eval: standard error = %q, want the truncated line", o.stderr)
 	}
@@ -116,12 +116,12 @@ func TestTranslateOddLines(t *testing.T) {
 		t.Errorf("%q", o.stdout)
 	}
 
-	o = mustRun(t, "the dog\nthe big cat sees the old dog sees the old dog\n", "translate", "-model", m, "-max-source", "8")
+	o = mustRun(t, "the dog\nthe big cat sees the old dog sees the old dog\n", "translate", "-model", m, "-set", "max-source=8")
 	if strings.Count(o.stdout, "\n") != 2 || !strings.Contains(o.stderr, "tfm: standard input:2: ") || !strings.Contains(o.stderr, "truncated to 8") {
 		t.Errorf("a line that is too long: %q, %s", o.stdout, o.stderr)
 	}
 	long := strings.Repeat("the big cat sees ", 1000)
-	if o := mustRun(t, long, "translate", "-model", m, "-beam", "1", "-max-extra", "0"); strings.Count(o.stdout, "\n") != 1 || !strings.Contains(o.stderr, "truncated to 1023") {
+	if o := mustRun(t, long, "translate", "-model", m, "-beam", "1", "-set", "max-extra=0"); strings.Count(o.stdout, "\n") != 1 || !strings.Contains(o.stderr, "truncated to 1023") {
 		t.Errorf("a line longer than the model can take: %q, %s", o.stdout, o.stderr)
 	}
 	// Every line of input becomes one line of output, also if its text is unlike the training
@@ -185,8 +185,8 @@ func list(t *testing.T, stdout string) [][]string {
 func TestNBestLists(t *testing.T) {
 	m := toyModel(t)
 	const input = "the big cat sees the dog\n\nthe old dog\nthe\n"
-	best := strings.Split(mustRun(t, input, "translate", "-model", m, "-beam", "6", "-alpha", "1", "-length-penalty", "power").stdout, "\n")
-	flags := []string{"translate", "-model", m, "-beam", "6", "-alpha", "1", "-length-penalty", "power", "-nbest", "3"}
+	best := strings.Split(mustRun(t, input, "translate", "-model", m, "-beam", "6", "-set", "alpha=1", "-set", "length-penalty=power").stdout, "\n")
+	flags := []string{"translate", "-model", m, "-beam", "6", "-set", "alpha=1", "-set", "length-penalty=power", "-nbest", "3"}
 	o := mustRun(t, input, flags...)
 	count := map[string]int{}
 	last := math.Inf(1)
@@ -207,14 +207,14 @@ func TestNBestLists(t *testing.T) {
 	if count["0"] != 3 || count["1"] != 1 || count["2"] != 3 || count["3"] != 3 {
 		t.Errorf("%v translations of each line:\n%s", count, o.stdout)
 	}
-	if again := mustRun(t, input, append(flags, "-batch", "1", "-threads", "2")...); again.stdout != o.stdout {
+	if again := mustRun(t, input, append(flags, "-set", "batch=1", "-threads", "2")...); again.stdout != o.stdout {
 		t.Errorf("a line at a time:\n%s, together:\n%s", again.stdout, o.stdout)
 	}
 }
 
 func TestSampling(t *testing.T) {
 	m := toyModel(t)
-	flags := []string{"translate", "-model", m, "-sample", "-temperature", "2", "-top-k", "50", "-top-p", "0.95"}
+	flags := []string{"translate", "-model", m, "-sample", "-set", "temperature=2", "-set", "top-k=50", "-set", "top-p=0.95"}
 	input := strings.Repeat("the big cat sees the dog\n", 30) + "\nthe old dog\n"
 	o := mustRun(t, input, append(flags, "-seed", "7")...)
 	lines := strings.Split(o.stdout, "\n")
@@ -228,7 +228,7 @@ func TestSampling(t *testing.T) {
 	if len(different) < 3 {
 		t.Errorf("thirty draws gave only %v", different)
 	}
-	if again := mustRun(t, input, append(flags, "-seed", "7", "-batch", "1", "-threads", "2")...); again.stdout != o.stdout {
+	if again := mustRun(t, input, append(flags, "-seed", "7", "-set", "batch=1", "-threads", "2")...); again.stdout != o.stdout {
 		t.Errorf("a line at a time:\n%s, together:\n%s", again.stdout, o.stdout)
 	}
 	// Empty lines are not counted, and neither is what other sentences say.
@@ -243,7 +243,7 @@ func TestSampling(t *testing.T) {
 		t.Errorf("twenty draws: %q", l)
 	}
 	greedy := mustRun(t, input, "translate", "-model", m, "-beam", "1").stdout
-	if cold := mustRun(t, input, "translate", "-model", m, "-sample", "-temperature", "0.001").stdout; cold != greedy {
+	if cold := mustRun(t, input, "translate", "-model", m, "-sample", "-set", "temperature=0.001").stdout; cold != greedy {
 		t.Errorf("at temperature 0.001:\n%s, greedy:\n%s", cold, greedy)
 	}
 }
@@ -272,7 +272,7 @@ func TestTranslateToFile(t *testing.T) {
 	m, input := toyModel(t), read(t, toy.testSrc)
 	want := mustRun(t, input, "translate", "-model", m).stdout
 	out := write(t, "out", "old")
-	if o := mustRun(t, input, "translate", toy.testSrc, "-", "-any-bits", "-o", out, "-model", m); o.stdout != "" || read(t, out) != want+want {
+	if o := mustRun(t, input, "translate", toy.testSrc, "-", "-set", "any-bits=true", "-o", out, "-model", m); o.stdout != "" || read(t, out) != want+want {
 		t.Errorf("standard output is %q, and the file\n%s\nwant\n%s", o.stdout, read(t, out), want+want)
 	}
 	mustRun(t, input, "translate", "-o", os.DevNull, "-model", m)

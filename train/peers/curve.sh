@@ -10,7 +10,7 @@
 #
 # PyTorch runs in float32 and in float64, to show how much of the difference is rounding: at the
 # preset's learning rate, PyTorch's own two curves differ as much after 150 steps (1.5e-3) as each
-# differs from tfm's. The paper's learning rate is -lr 1.4e-3 -warmup 4000. The logs are in DIR/tfm,
+# differs from tfm's. The paper's learning rate is -lr 1.4e-3 -set warmup=4000. The logs are in DIR/tfm,
 # DIR/pytorch-float32 and DIR/pytorch-float64, in the format of `tfm train`.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

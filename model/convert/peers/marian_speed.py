@@ -75,8 +75,8 @@ def main():
     tokens = [tokenizer.convert_ids_to_tokens(tokenizer(s).input_ids) for s in lines]
 
     def tfm(kind, threads, beam, batch):
-        command = [args.tfm, "translate", "-model", rounded if kind == "int8" else model, "-threads", str(threads), "-beam", str(beam), "-batch", str(batch)]
-        limits = ["-max-extra", "1000", "-max-tokens", str(LENGTH - 1)]
+        command = [args.tfm, "translate", "-model", rounded if kind == "int8" else model, "-threads", str(threads), "-beam", str(beam), "-set", f"batch={str(batch)}"]
+        limits = ["-set", "max-extra=1000", "-set", f"max-tokens={str(LENGTH - 1)}"]
         start = time.perf_counter()
         subprocess.run(command + limits + [source], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return time.perf_counter() - start  # with loading

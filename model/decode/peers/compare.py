@@ -104,12 +104,12 @@ class Bench:
         return [self.sentences[i : i + batch] for i in range(0, n, batch)]
 
     def tfm_cell(self, kind, threads, beam, batch):
-        args = [self.tfm, "translate", "-model", self.model, "-threads", threads, "-beam", beam, "-batch", batch]
-        args += ["-length-penalty", "power", "-alpha", 1]
+        args = [self.tfm, "translate", "-model", self.model, "-threads", threads, "-beam", beam, "-set", f"batch={batch}"]
+        args += ["-set", "length-penalty=power", "-set", f"alpha={1}"]
         if kind == "int8":
             args.append("-int8")
         if self.exact:
-            args += ["-min-tokens", self.exact - 1, "-max-tokens", self.exact - 1]
+            args += ["-set", f"min-tokens={self.exact - 1}", "-set", f"max-tokens={self.exact - 1}"]
         start = time.perf_counter()
         warnings = open(self.folder / "warnings", "w")  # that no translation has an end
         p = subprocess.Popen([str(a) for a in args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=warnings, text=True)

@@ -27,6 +27,14 @@ type Command struct {
 	Setup func(f *Flags) Action
 }
 
+// Declare returns the flags of the command, and the function that runs it.
+func (c Command) Declare() (*Flags, Action) {
+	f := NewFlags()
+	act := c.Setup(f)
+	f.declareSet()
+	return f, act
+}
+
 // Action runs a command. args are the arguments that are no flags.
 type Action = func(ctx context.Context, args []string) error
 
@@ -102,8 +110,7 @@ func (p Program) names() []string {
 
 // run parses the flags of a command and runs it.
 func (p Program) run(ctx context.Context, c Command, args []string) error {
-	f := NewFlags()
-	act := c.Setup(f)
+	f, act := c.Declare()
 	operands, err := f.parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		all := slices.Contains(args, "-all") || slices.Contains(args, "--all")
@@ -118,23 +125,13 @@ func (p Program) run(ctx context.Context, c Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return act(ctx, operands)
+	return f.named(act(ctx, operands))
 }
 
 // NoArguments reports any argument.
 func NoArguments(args []string) error {
 	if len(args) > 0 {
 		return Usagef("unexpected argument %q", args[0])
-	}
-	return nil
-}
-
-// Excludes reports the first of others in given, the flags of a command line, if flag is set.
-func Excludes(set bool, given map[string]string, flag string, others ...string) error {
-	for _, name := range others {
-		if _, ok := given[name]; ok && set {
-			return Usagef("either -%s or -%s", flag, name)
-		}
 	}
 	return nil
 }

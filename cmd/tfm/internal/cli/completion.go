@@ -72,8 +72,7 @@ func (p Program) completions(words []string) string {
 	if err != nil {
 		return ""
 	}
-	f := NewFlags()
-	c.Setup(f)
+	f, _ := c.Declare()
 	pending, flagsOver := f.scan(words[1 : len(words)-1])
 	switch {
 	case pending != nil && pending.assigns:

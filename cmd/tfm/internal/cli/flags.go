@@ -20,6 +20,7 @@ import (
 type Flags struct {
 	list  []*Flag
 	group string
+	modes []string // of the flags that are declared next
 }
 
 // Flag is a flag of a command.
@@ -32,9 +33,13 @@ type Flag struct {
 	given       bool   // Set has been called
 	text        bool   // declared by StringVar
 	common      bool
-	setting     bool   // given by -set, not by its name
-	assigns     bool   // -set
-	defaultText string // of the default in the help; "" is its value
+	setting     bool // given by -set, not by its name
+	action      bool // neither -set nor a settings file has it
+	assigns     bool // -set
+	traits      Trait
+	modes       []string // of the command in which the flag applies; none is all
+	needs, not  []string // flags
+	defaultText string   // of the default in the help; "" is its value
 	choices     []string
 	aliases     []string
 	more        func(next string) bool // the argument is another value
@@ -58,6 +63,42 @@ func (g *Flag) Setting() *Flag {
 
 // IsSetting reports whether Setting has been called.
 func (g *Flag) IsSetting() bool { return g.setting }
+
+// Action marks a flag that is not the value of a setting: neither -set nor a settings file has it.
+func (g *Flag) Action() *Flag {
+	g.action = true
+	return g
+}
+
+// IsAction reports whether Action has been called.
+func (g *Flag) IsAction() bool { return g.action }
+
+// Trait is a set of properties of a flag that a command defines.
+type Trait int
+
+// With adds traits.
+func (g *Flag) With(t Trait) *Flag {
+	g.traits |= t
+	return g
+}
+
+// Has reports whether the flag has all traits of t.
+func (g *Flag) Has(t Trait) bool { return g.traits&t == t }
+
+// Needs makes the flag an error without one of others.
+func (g *Flag) Needs(others ...string) *Flag {
+	g.needs = others
+	return g
+}
+
+// Needed returns the flags of which Needs wants one.
+func (g *Flag) Needed() []string { return g.needs }
+
+// Not makes the flag an error beside one of others.
+func (g *Flag) Not(others ...string) *Flag {
+	g.not = others
+	return g
+}
 
 // Label returns the name as it is typed and as errors have it: with a dash, unless it is a setting.
 func (g *Flag) Label() string {
@@ -119,6 +160,40 @@ func NewFlags() *Flags { return &Flags{group: firstGroup} }
 // Group puts the flags that are declared next under a heading, which may already have flags.
 func (f *Flags) Group(title string) { f.group = title }
 
+// Modes makes the flags that are declared next apply in some modes of the command only; none is all
+// of them. The name of a mode is that of the flag that selects it, "" for the one without.
+func (f *Flags) Modes(names ...string) { f.modes = names }
+
+// isSet reports whether a flag is given, and is not a switch that is off.
+func (g *Flag) isSet() bool { return g.given && !(g.isBool() && g.Value.String() == "false") }
+
+// AppliesIn reports whether the flag applies in a mode.
+func (g *Flag) AppliesIn(mode string) bool { return g.modes == nil || slices.Contains(g.modes, mode) }
+
+// CheckModes reports flags that do not apply in a mode, and those that exclude or need each other.
+func (f *Flags) CheckModes(mode string) error {
+	given := func(name string) bool { return f.Lookup(name).isSet() }
+	for _, g := range f.list {
+		if !g.isSet() {
+			continue
+		}
+		if i := slices.IndexFunc(g.not, given); i >= 0 {
+			return Usagef("either %s or %s", g.Label(), f.Lookup(g.not[i]).Label())
+		}
+		if len(g.needs) > 0 && !slices.ContainsFunc(g.needs, given) {
+			return Usagef("%s needs -%s", g.Label(), strings.Join(g.needs, " or -"))
+		}
+		if g.AppliesIn(mode) {
+			continue
+		}
+		if only := g.modes[0]; len(g.modes) == 1 && !given(only) {
+			return Usagef("%s needs -%s", g.Label(), only)
+		}
+		return Usagef("either -%s or %s", mode, g.Label())
+	}
+	return nil
+}
+
 // The placeholders of values.
 const (
 	noValue     = ""
@@ -134,6 +209,7 @@ func (f *Flags) add(v flag.Value, name, usage, placeholder string, target any) *
 	g := &Flag{
 		Flag:        &flag.Flag{Name: name, Usage: usage, Value: v, DefValue: v.String()},
 		Group:       f.group,
+		modes:       f.modes,
 		placeholder: placeholder,
 		target:      target,
 	}
@@ -210,29 +286,31 @@ func (f *Flags) Func(name, usage string, do func(string) error) *Flag {
 	return f.add(funcValue(do), name, usage, anyValue, nil)
 }
 
-// SetFlag declares -set, which gives values to settings and to other flags, except those in not.
-func (f *Flags) SetFlag(usage string, not ...string) *Flag {
-	g := f.Func("set", usage, func(s string) error {
+// declareSet declares -set, which gives values to all flags but actions, if there are settings.
+func (f *Flags) declareSet() {
+	if len(f.settings()) == 0 {
+		return
+	}
+	f.modes = nil
+	g := f.Func("set", "`name=value` of a setting, from the list at the end; repeat it for more", func(s string) error {
 		name, value, ok := strings.Cut(s, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value) // as in a settings file
-		switch {
-		case !ok || name == "":
+		if !ok || name == "" {
 			return errors.New("expected name=value")
-		case slices.Contains(not, name):
-			return Usagef("-set %s: %s is not a setting, only a flag of the command line", s, name)
-		case f.Lookup(name) == nil:
+		}
+		switch g := f.Lookup(name); {
+		case g == nil:
 			return UsageError{Message: fmt.Sprintf("-set %s: unknown setting %s", s, name), Meant: Nearest(name, f.Names())}
+		case g.action:
+			return Usagef("-set %s: %s is not a setting, only a flag of the command line", s, name)
 		}
 		return f.Set(name, value)
 	})
-	g.assigns = true
-	return g
+	g.action, g.assigns = true, true
 }
 
-// Remove removes flags that are declared, so that another command can have the others.
-func (f *Flags) Remove(names ...string) {
-	f.list = slices.DeleteFunc(f.list, func(g *Flag) bool { return slices.Contains(names, g.Name) })
-}
+// RemoveFunc removes flags that are declared, so that another command can have the others.
+func (f *Flags) RemoveFunc(which func(*Flag) bool) { f.list = slices.DeleteFunc(f.list, which) }
 
 // All returns the flags in the order of their declaration.
 func (f *Flags) All() []*Flag { return slices.Clone(f.list) }
@@ -419,6 +497,24 @@ func (f *Flags) unknown(name string) error {
 	default:
 		u.Meant = g.Label()
 	}
+	return u
+}
+
+// named returns a usage error whose lines begin with names of flags with settings as they are
+// typed, without a dash. Packages that check values do not know which fields are settings.
+func (f *Flags) named(err error) error {
+	u, ok := err.(UsageError)
+	if !ok {
+		return err
+	}
+	lines := strings.Split(u.Message, "\n")
+	for i, line := range lines {
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "-"), " ")
+		if g := f.Lookup(name); g != nil && g.setting {
+			lines[i] = strings.TrimPrefix(line, "-")
+		}
+	}
+	u.Message = strings.Join(lines, "\n")
 	return u
 }
 

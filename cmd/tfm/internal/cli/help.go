@@ -73,8 +73,7 @@ func (p Program) overview() string {
 func (p Program) commandHelp(c Command, all bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %s\n\n%s\n", p.Name, c.Name, c.Manual.Short, c.Manual.Usage)
-	f := NewFlags()
-	c.Setup(f)
+	f, _ := c.Declare()
 	common := slices.DeleteFunc(f.All(), func(g *Flag) bool { return !g.common })
 	all = all || len(common) == 0
 	settings := f.settings()

@@ -36,8 +36,7 @@ func (p Program) manPage(c Command) string {
 		m.section("DESCRIPTION")
 		m.paragraphs(strings.TrimSpace(c.Manual.Notes + "\n\n" + c.Manual.Details))
 	}
-	f := NewFlags()
-	c.Setup(f)
+	f, _ := c.Declare()
 	if len(f.list) > 0 {
 		m.section("OPTIONS")
 	}

@@ -8,17 +8,18 @@ import (
 
 func settingFlags() *Flags {
 	f := NewFlags()
-	f.IntVar(new(int), "n", 0, "number")
+	f.IntVar(new(int), "n", 0, "number").Action()
 	f.Float64Var(new(float64), "rate", 0.5, "rate of it").Setting()
 	f.StringVar(new(string), "kind", "a", "kind of it").Choices("a", "b").Setting()
 	f.BoolVar(new(bool), "fast", false, "be fast").Setting()
-	f.SetFlag("`name=value` of a setting", "n")
 	return f
 }
 
 // Settings are given by -set, as often as wanted; the last one counts.
 func TestSettings(t *testing.T) {
-	if f := settingFlags(); f.Set("set", "rate = 0.2") != nil || f.Given()["rate"] != "0.2" {
+	f := settingFlags()
+	f.declareSet()
+	if f.Set("set", "rate = 0.2") != nil || f.Given()["rate"] != "0.2" {
 		t.Errorf("-set 'rate = 0.2' gives %v", f.Given())
 	}
 	for _, c := range []struct{ args, want string }{
@@ -38,6 +39,7 @@ func TestSettings(t *testing.T) {
 		{"-set n=1", `-set n=1: n is not a setting, only a flag of the command line, `},
 	} {
 		f := settingFlags()
+		f.declareSet()
 		operands, err := f.parse(strings.Fields(c.args))
 		got := fmt.Sprint(operands, f.Given())
 		if err != nil {
@@ -58,7 +60,8 @@ func TestHelpOfSettings(t *testing.T) {
 	const want = `
 Flags:
   -n N                    number
-  -set NAME=VALUE         name=value of a setting
+  -set NAME=VALUE         name=value of a setting, from the list at the end;
+                          repeat it for more
 
 Settings, for -set NAME=VALUE:
   rate X                  rate of it (default 0.5)

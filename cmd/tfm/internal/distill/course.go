@@ -62,7 +62,8 @@ func (w *Work) Train(ctx context.Context, c Course, args, inputs []string, out s
 	if c.Config != "" {
 		args, inputs = append(args, "-config", c.Config), append(inputs, c.Config)
 		for l := range text.Lines(c.Config) {
-			if _, value, _ := strings.Cut(l, "="); Exists(strings.TrimSpace(value)) { // vocab
+			_, value, _ := strings.Cut(l, "=")
+			if found, _ := exists(strings.TrimSpace(value)); found { // vocab
 				inputs = append(inputs, strings.TrimSpace(value))
 			}
 		}

@@ -59,7 +59,12 @@ func (w *Work) Do(all ...func() error) error {
 // Begin makes the folder, unless the file to write exists and is not that of the last stage.
 func (w *Work) Begin(last string) error {
 	// A record of the begin is of a kill between the last stage and its record.
-	if Exists(w.Out) && !w.Force && !Exists(w.File(last+".begun")) && !w.recorded(last+".done", stamp(w.Out)) {
+	found, err := exists(w.Out)
+	begun, begunErr := exists(w.File(last + ".begun"))
+	if err := cmp.Or(err, begunErr); err != nil {
+		return err
+	}
+	if found && !w.Force && !begun && !w.recorded(last+".done", stamp(w.Out)) {
 		return fmt.Errorf("%s already exists: -force replaces it", w.Out)
 	}
 	return os.MkdirAll(w.Dir(), 0o777)
@@ -112,10 +117,14 @@ func (w *Work) Once(s Stage, do func(resumed bool) error) error {
 	}
 	w.Progress.Line("%s", s.Title)
 	resumed := w.recorded(begun, key)
-	if !resumed && !w.Force && Exists(w.File(begun)) && s.hasCheckpoints() {
+	other, err := exists(w.File(begun))
+	if err != nil {
+		return err
+	}
+	if !resumed && !w.Force && other && s.hasCheckpoints() {
 		return fmt.Errorf("%s has the checkpoints of a training that has not ended: the files, flags and program of before continue it, -force begins anew", s.partial)
 	}
-	err := os.RemoveAll(w.File(done))
+	err = os.RemoveAll(w.File(done))
 	if err == nil && !resumed {
 		// In this order, so that a kill in between leaves no unfinished work of another stage.
 		if err = cmp.Or(os.RemoveAll(w.File(begun)), os.RemoveAll(s.partial)); err == nil {
@@ -170,10 +179,13 @@ func (w *Work) record(name, text string) error {
 	})
 }
 
-// Exists reports whether there is a file.
-func Exists(path string) bool {
+// exists reports whether there is a file. One that cannot be examined is an error.
+func exists(path string) (bool, error) {
 	_, err := os.Stat(path)
-	return err == nil
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // ReadAll returns the first error of a sequence, which it reads to its end.

@@ -32,28 +32,17 @@ type Options struct {
 // Flags declares the flags.
 func Flags(f *cli.Flags) *Options {
 	o := new(Options)
+	f.Modes("file")
 	f.StringVar(&o.File, "file", "", "`document` to translate, whose text alone changes. FILE after the flags is a further one, and -o their folder")
 	f.StringVar(&o.Format, "format", "", "format of the documents (default by content and name): "+strings.Join(document.Formats(), ", "))
 	f.BoolVar(&o.Bilingual, "bilingual", false, "with -file, write each text beside its translation: two columns separated by a tab, or XLIFF if the name of -o ends in .xlf")
-	f.BoolVar(&o.Review, "review", false, "with -file, mark translations as not reviewed: fuzzy in po, needs-review-translation in XLIFF")
+	f.BoolVar(&o.Review, "review", false, "with -file, mark translations as not reviewed: fuzzy in po, needs-review-translation in XLIFF").Setting()
 	return o
 }
 
-// Check reports flags that do not go together.
-func (o *Options) Check(given map[string]string) error {
-	_, file := given["file"]
-	var needsFile error
-	for _, name := range []string{"format", "bilingual", "review"} {
-		_, isGiven := given[name]
-		needsFile = cmp.Or(needsFile, cli.UsageIf(isGiven && !file, "-%s needs -file", name))
-	}
-	return cmp.Or(
-		needsFile,
-		cli.UsageIf(file && o.File == "", "-file is empty"),
-		cli.UsageIf(o.Format != "" && !slices.Contains(document.Formats(), o.Format), "-format %s: expected one of %s", o.Format, strings.Join(document.Formats(), ", ")),
-		cli.Excludes(file, given, "file", "column", "json", "key", "as", "nbest", "scores", "align", "token-scores", "alternatives",
-			"split", "paragraphs", "prefix", "prefix-file", "stream", "batch", "sample", "tags", "protect"),
-	)
+// Check reports a wrong format.
+func (o *Options) Check() error {
+	return cli.UsageIf(o.Format != "" && !slices.Contains(document.Formats(), o.Format), "-format %s: expected one of %s", o.Format, strings.Join(document.Formats(), ", "))
 }
 
 // Job is the translation of documents.

@@ -54,8 +54,8 @@ const (
 func AnswerFlags(f *cli.Flags) *Answer {
 	a := new(Answer)
 	f.BoolVar(&a.Scores, "scores", false, "add the score of each translation, after a tab or as a field")
-	f.BoolVar(&a.TokenScores, "token-scores", false, "with -json, add the tokens and their log-probabilities")
-	f.IntVar(&a.Alternatives, "alternatives", 0, "with -json, add the tokens and the N most probable ones at each position").Range(0, 64)
+	f.BoolVar(&a.TokenScores, "token-scores", false, "with -json, add the tokens and their log-probabilities").Needs("json").Setting()
+	f.IntVar(&a.Alternatives, "alternatives", 0, "with -json, add the tokens and the N most probable ones at each position").Range(0, 64).Needs("json").Setting()
 	f.StringVar(&a.Align, "align", "", "add the alignment of each translation:\n"+
 		"  words   pairs i-j of a source word and a target word, from 0\n"+
 		"  tokens  pairs of tokens\n"+
@@ -98,18 +98,15 @@ func Flags(f *cli.Flags) *Options {
 	o := new(Options)
 	f.StringVar(&o.Column, "column", "", "number of the `column` to translate, from 1: lines are columns separated by tabs; they are copied, and the answer is added. With -json the name of the field (default text)")
 	f.BoolVar(&o.JSON, "json", false, "lines are JSON objects; their fields are copied, and the answer is added")
-	f.StringVar(&o.Key, "key", "", "`column`, or field, that takes the place of the line's number in -nbest and -sample; without -column and -json 1, the line")
-	f.StringVar(&o.As, "as", "", "`field` of the translation with -json (default translation)")
+	f.StringVar(&o.Key, "key", "", "`column`, or field, that takes the place of the line's number in -nbest and -sample; without -column and -json 1, the line").Needs("sample", "nbest")
+	f.StringVar(&o.As, "as", "", "`field` of the translation with -json (default translation)").Needs("json").Setting()
 	return o
 }
 
 // Format returns the Format that the flags select. The error is that of a wrong flag.
 func (o *Options) Format(a *Answer) (Format, error) {
 	err := cmp.Or(
-		cli.UsageIf(o.As != "" && !o.JSON, "-as needs -json"),
 		cli.UsageIf(a.Align == AlignSoft && !o.JSON, "-align soft needs -json"),
-		cli.UsageIf(a.TokenScores && !o.JSON, "-token-scores needs -json"),
-		cli.UsageIf(a.Alternatives != 0 && !o.JSON, "-alternatives needs -json"),
 		cli.UsageIf(o.Key != "" && o.Key != "1" && o.Column == "" && !o.JSON, "-key %s needs -column or -json; -key 1 is the line", o.Key),
 	)
 	switch {

@@ -12,7 +12,7 @@ type Glossary struct{ File string }
 // GlossaryFlag declares the flag of Glossary.
 func GlossaryFlag(f *cli.Flags) *Glossary {
 	g := new(Glossary)
-	f.StringVar(&g.File, "glossary", "", "`file` of a term, a tab and its translation on each line; the translation of a text with the term has that")
+	f.StringVar(&g.File, "glossary", "", "`file` of a term, a tab and its translation on each line; the translation of a text with the term has that").Not("alternatives")
 	return g
 }
 

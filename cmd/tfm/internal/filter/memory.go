@@ -1,8 +1,6 @@
 package filter
 
 import (
-	"cmp"
-
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/translate"
 )
@@ -16,20 +14,16 @@ type Memory struct {
 // MemoryFlags declares the flags of Memory.
 func MemoryFlags(f *cli.Flags) *Memory {
 	m := new(Memory)
-	f.StringVar(&m.File, "memory", "", "translation memory, a `file` of lines with source, tab, target, or TMX: a text or sentence that it has gets its translation")
-	f.Float64Var(&m.Adapt, "adapt", 0, "least `similarity` of a source of -memory to a text or sentence, such as 0.5, for which a copy of the model is tuned to that pair: better, and several times as slow; 0 is none")
+	f.StringVar(&m.File, "memory", "", "translation memory, a `file` of lines with source, tab, target, or TMX: a text or sentence that it has gets its translation").
+		Not("nbest", "align", "token-scores", "alternatives", "sample", "min-tokens", "max-tokens", "max-ratio")
+	f.Float64Var(&m.Adapt, "adapt", 0, "least `similarity` of a source of -memory to a text or sentence, such as 0.5, for which a copy of the model is tuned to that pair: better, and several times as slow; 0 is none").
+		Needs("memory").Not("glossary", "protect", "tags", "stream").Setting()
 	return m
 }
 
-// Check reports flags, of given, that need what the model computes.
-func (m *Memory) Check(given map[string]string) error {
-	if err := cmp.Or(
-		cli.UsageIf(!(m.Adapt >= 0 && m.Adapt <= 1), "-adapt is %v, expected 0 to 1", m.Adapt),
-		cli.UsageIf(m.Adapt > 0 && m.File == "", "-adapt needs -memory"),
-	); err != nil {
-		return err
-	}
-	return cli.Excludes(m.File != "", given, "memory", "nbest", "align", "token-scores", "alternatives", "sample", "min-tokens", "max-tokens", "max-ratio")
+// Check reports a similarity that is none.
+func (m *Memory) Check() error {
+	return cli.UsageIf(!(m.Adapt >= 0 && m.Adapt <= 1), "adapt is %v, expected 0 to 1", m.Adapt)
 }
 
 // Apply reads the memory of o. In a model of several languages it is of those of -from and -to.

@@ -52,8 +52,8 @@ var answerFields = []string{memoryField, similarField, scoreField, nBestField, t
 func newObjects(o *Options, a *Answer) (Format, error) {
 	f := objects{Answer: a, text: cmp.Or(o.Column, "text"), key: o.Key, as: cmp.Or(o.As, "translation"), breaks: o.Breaks}
 	return f, cmp.Or(
-		cli.UsageIf(slices.Contains(answerFields, f.as), "-as %s: the field has another meaning", f.as),
-		cli.UsageIf(f.as == f.text || f.as == f.key, "-as is %q, expected another name than -column and -key", f.as),
+		cli.UsageIf(slices.Contains(answerFields, f.as), "as %s: the field has another meaning", f.as),
+		cli.UsageIf(f.as == f.text || f.as == f.key, "as is %q, expected another name than -column and -key", f.as),
 		cli.UsageIf(slices.Contains(f.added(), f.text), "-column %s: the answer has a field of this name", f.text),
 	)
 }

@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"cmp"
 	"iter"
 	"strings"
 
@@ -46,21 +45,9 @@ const SeveralSentences = "lines of several sentences"
 // SplitFlags declares the flags of Split.
 func SplitFlags(f *cli.Flags) *Split {
 	s := new(Split)
-	f.BoolVar(&s.On, "split", false, "translate the sentences of a line separately; the white space between them remains; by default, if the model is trained on single sentences, for lines of several")
-	f.BoolVar(&s.Paragraphs, "paragraphs", false, "with -split, sentences continue on the next line; blank lines, headings and items of lists end them")
+	f.BoolVar(&s.On, "split", false, "translate the sentences of a line separately; the white space between them remains; by default, if the model is trained on single sentences, for lines of several").Not(describeOne...)
+	f.BoolVar(&s.Paragraphs, "paragraphs", false, "with -split, sentences continue on the next line; blank lines, headings and items of lists end them").Needs("split").Not("prefix-file")
 	return s
-}
-
-// Check reports the flags that -split and -paragraphs do not accept.
-func (s *Split) Check(given map[string]string) error {
-	_, column := given["column"]
-	_, json := given["json"]
-	return cmp.Or(
-		cli.UsageIf(s.Paragraphs && !s.On, "-paragraphs needs -split"),
-		cli.UsageIf(s.Paragraphs && column && !json, "either -paragraphs or -column"),
-		cli.Excludes(s.Paragraphs, given, "paragraphs", "prefix-file"),
-		cli.Excludes(s.On, given, "split", describeOne...),
-	)
 }
 
 // Apply sets the splitting of lines. Without paragraphs a text stays one line.

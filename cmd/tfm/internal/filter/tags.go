@@ -14,13 +14,8 @@ func TagFlags(f *cli.Flags) *Tags {
 	t := new(Tags)
 	f.StringVar(&t.Format, "tags", "", "each text is a part of a document; its elements are placed around the words that translate theirs:\n"+
 		"  html  read as browsers do\n"+
-		"  xml   well-formed").Choices("html", "xml")
+		"  xml   well-formed").Choices("html", "xml").Not("nbest", "align", "token-scores", "alternatives", "prefix", "prefix-file")
 	return t
-}
-
-// Check reports the flags that -tags does not accept.
-func (t *Tags) Check(given map[string]string) error {
-	return cli.Excludes(t.Format != "", given, "tags", "nbest", "stream", "align", "token-scores", "alternatives", "prefix", "prefix-file")
 }
 
 // Apply sets the reader of documents.

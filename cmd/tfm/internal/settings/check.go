@@ -65,6 +65,14 @@ func Error(errs ...error) error {
 	return nil
 }
 
+// label returns the name of a flag as the command line has it: with a dash unless it is a setting.
+func label(name string) string {
+	if g := declared().Lookup(name); g != nil {
+		return g.Label()
+	}
+	return "-" + name
+}
+
 // flagNames are the flags of the fields with other names.
 var flagNames = map[string]string{"smoothing": "smoothing-over", "biases": "bias", "start": "init-scheme"}
 

@@ -9,23 +9,13 @@ import (
 	"tfm/train"
 )
 
-// notCompared are the settings of a resumed run that may differ from the checkpoint's, in addition
-// to the fields of train.Options with the tag resume:"free".
-var notCompared = []string{
-	// A checkpoint does not hold files, sources of settings, and the machine.
-	"src", "tgt", "tsv", "mix", "valid-src", "valid-tgt", "valid-tsv", "o", "resume", "force", "preset", "config", "dump-config",
-	"vocab", "vocab-size", "trim", "tensorboard", "threads",
-	// The weights do not depend on these, except for models with tokens of languages.
-	"src-lang", "tgt-lang", "length-penalty", "alpha",
-}
-
 // compared reports whether a setting of a resumed run must be the checkpoint's.
 func compared(f *cli.Flag) bool {
-	free := func(field reflect.StructField) bool {
+	tagged := func(field reflect.StructField) bool {
 		return field.Tag.Get("resume") == "free" && flagOf(field.Tag.Get("json")) == f.Name
 	}
 	fields := reflect.VisibleFields(reflect.TypeFor[train.Options]())
-	return !slices.Contains(notCompared, f.Name) && !slices.ContainsFunc(fields, free)
+	return !f.IsAction() && !f.Has(free) && !slices.ContainsFunc(fields, tagged)
 }
 
 // checkSame reports the first of the settings selected by which that differs from its value in was,
@@ -43,9 +33,9 @@ func (r *Run) checkSame(with, path string, was map[string]string, which func(*cl
 	slices.SortFunc(different, func(a, b *cli.Flag) int { return strings.Compare(a.Name, b.Name) })
 	first := max(0, slices.IndexFunc(different, func(f *cli.Flag) bool { return r.Origin(f.Name) != Default }))
 	f := different[first]
-	return conflict(with, f.Name, f.Value.String(), was[f.Name], path)
+	return conflict(with, f.Label(), f.Value.String(), was[f.Name], path)
 }
 
-func conflict(with, name, found, expected, path string) error {
-	return cli.Usagef("%s %s conflicts with the %s: %[1]s %[4]s in %s", label(name), found, with, expected, path)
+func conflict(with, label, found, expected, path string) error {
+	return cli.Usagef("%s %s conflicts with the %s: %[1]s %[4]s in %s", label, found, with, expected, path)
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"tfm/cmd/tfm/internal/cli"
@@ -20,9 +20,6 @@ import (
 //
 // A value with a comment sign, white space at its ends or special characters is quoted as in Go.
 // The output of -dump-config and the recipes are settings files.
-
-// Actions are the flags that are not settings.
-var Actions = []string{"config", "dump-config", "force", "plan", "replay", "resume", "set"}
 
 // Load reads the settings of the file that -config names and of the recipe that -preset names. The
 // command line must have been parsed.
@@ -48,6 +45,13 @@ func (r *Run) Load() error {
 	return nil
 }
 
+// declared are the flags of a training, for their traits.
+var declared = sync.OnceValue(func() *cli.Flags {
+	f := cli.NewFlags()
+	NewRun(f)
+	return f
+})
+
 // fill sets the settings of the lines of a file, except those that are given already. Errors name
 // the file and the line.
 func (r *Run) fill(o Origin, path string, lines []string) error {
@@ -63,11 +67,12 @@ func (r *Run) fill(o Origin, path string, lines []string) error {
 			return cli.Usagef("%s: found %.80q, expected name = value", at, line)
 		}
 		name = strings.TrimSpace(name)
-		if r.Options.Rounds.Workers > 0 && slices.Contains(notInPlans, name) {
+		g := declared().Lookup(name)
+		if r.Options.Rounds.Workers > 0 && g != nil && g.Has(notInPlan) && !g.IsAction() {
 			continue // of a training by 'tfm train'
 		}
 		switch earlier, again := first[name]; {
-		case slices.Contains(Actions, name):
+		case g != nil && g.IsAction():
 			return cli.Usagef("%s: %s is not a setting, only a flag of the command line", at, name)
 		case r.flags.Lookup(name) == nil:
 			return cli.UsageError{Message: fmt.Sprintf("%s: unknown setting %.80q", at, name), Meant: cli.Nearest(name, r.flags.Names())}
@@ -124,7 +129,7 @@ func (r *Run) Write(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "# %s\n", title)
 		for _, f := range flags {
-			if !slices.Contains(Actions, f.Name) {
+			if !f.IsAction() {
 				b.WriteString(strings.TrimSpace(f.Name+" = "+formatValue(f.Value.String())) + "\n")
 			}
 		}

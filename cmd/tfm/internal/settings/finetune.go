@@ -49,7 +49,7 @@ const (
 //	dropout, label smoothing            a named preset's, else those of the model's training,
 //	                                    else usualRegularization
 //	optimizer                           the preset's, adam for an imported model
-//	schedule of the learning rate       the plan's, unless -schedule or factor is given
+//	schedule of the learning rate       the plan's, unless schedule or factor is given
 //	batches, validations, checkpoints   the preset, by default that of the model's size
 func (r *Run) fineTune(init *Trained, named bool) {
 	defer r.hold()()

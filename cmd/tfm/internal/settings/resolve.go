@@ -68,7 +68,7 @@ func (r *Run) Resolve(facts Facts) error {
 	})
 	r.roundRate()
 	if !r.Joint && r.Config.Tie == model.TieAll && !r.sharesIDs(facts.Init) {
-		return cli.Usagef("-tie all needs a joint vocabulary")
+		return cli.Usagef("tie all needs a joint vocabulary")
 	}
 	if facts.Init != nil {
 		if err := r.checkModel(facts.Init); err != nil {
@@ -160,7 +160,7 @@ func (r *Run) resume(c *Trained) error {
 	restore()
 	r.Options.Dir, r.Options.Resume = r.CheckpointDir(), true
 	if most := max(c.Config.SrcVocab, c.Config.TgtVocab); r.Origin("vocab-size") >= File && r.Vocab == "" && r.VocabSize < most && !(r.VocabSize == 0 && c.Options.Init != "") {
-		return conflict("run to resume", "vocab-size", fmt.Sprint(r.VocabSize), fmt.Sprint(most), c.Path)
+		return conflict("run to resume", "-vocab-size", fmt.Sprint(r.VocabSize), fmt.Sprint(most), c.Path)
 	}
 	if r.Origin("joint") < r.tokenizersGiven() {
 		r.Joint = c.Joint

@@ -88,9 +88,9 @@ func TestResolve(t *testing.T) {
 		{"the recipes are presets too", "", "", "preset=huge", Facts{}, "error multi30k-tok or auto"},
 		{"the length penalty of a preset", "", "", "preset=tiny", Facts{}, "length-penalty=power:default alpha=1:default"},
 		{"the paper's", "", "", "preset=base", Facts{}, "length-penalty=wu:default alpha=0.6:default"},
-		{"an unknown one", "", "", "length-penalty=gnmt", Facts{}, `error -length-penalty is "gnmt"`},
-		{"an exponent out of range", "", "", "alpha=11", Facts{}, "error -alpha is 11, expected 0 to 10"},
-		{"a value that cannot be", "", "norm=sideways", "", Facts{}, `error run.conf:1: -norm is "sideways"`},
+		{"an unknown one", "", "", "length-penalty=gnmt", Facts{}, `error length-penalty is "gnmt"`},
+		{"an exponent out of range", "", "", "alpha=11", Facts{}, "error alpha is 11, expected 0 to 10"},
+		{"a value that cannot be", "", "norm=sideways", "", Facts{}, `error run.conf:1: norm is "sideways"`},
 		{"the checkpoints' folder", "", "", "o=en-de.safetensors average=2", Facts{}, "average=2:command-line"},
 
 		// Tokenizers.
@@ -103,9 +103,9 @@ func TestResolve(t *testing.T) {
 
 		// The embeddings and the output projection.
 		{"no joint vocabulary, no shared matrix", "", "", "joint=false", Facts{}, "tie=decoder output-bias=false:default"},
-		{"-tie all as directly as -joint", "", "", "joint=false tie=all", Facts{}, "error -tie all needs a joint vocabulary"},
-		{"-tie all less directly than -joint", "tie=all", "", "joint=false", Facts{}, "tie=decoder"},
-		{"-tie all more directly than -joint", "", "joint=false", "tie=all", Facts{}, "error -tie all needs a joint vocabulary"},
+		{"tie all as directly as -joint", "", "", "joint=false tie=all", Facts{}, "error tie all needs a joint vocabulary"},
+		{"tie all less directly than -joint", "tie=all", "", "joint=false", Facts{}, "tie=decoder"},
+		{"tie all more directly than -joint", "", "joint=false", "tie=all", Facts{}, "error tie all needs a joint vocabulary"},
 		{"an output projection of its own has a bias", "", "", "tie=none", Facts{}, "output-bias=true"},
 		{"unless it is given as directly", "", "", "tie=none output-bias=false", Facts{}, "output-bias=false:command-line"},
 		{"not less directly", "output-bias=false", "", "tie=none", Facts{}, "output-bias=true"},
@@ -137,11 +137,11 @@ func TestResolve(t *testing.T) {
 
 		// The mean of the last checkpoints.
 		{"no more than are kept", "", "", "preset=demo keep=2", Facts{}, "average=2"},
-		{"-keep over an average", "average=6 keep=6", "", "keep=2", Facts{}, "average=2"},
-		{"-keep beside -average", "", "", "keep=2 average=4", Facts{}, "error -average is 4, expected at most 2, the checkpoints to keep"},
+		{"keep over an average", "average=6 keep=6", "", "keep=2", Facts{}, "average=2"},
+		{"keep beside average", "", "", "keep=2 average=4", Facts{}, "error average is 4, expected at most 2, the checkpoints to keep"},
 
 		// Invalid combinations.
-		{"all that is invalid is named", "", "", "d-ff=0 keep=0", Facts{}, "error -d-ff is 0, expected 1 to 16777216\n-keep is 0,"},
+		{"all that is invalid is named", "", "", "d-ff=0 keep=0", Facts{}, "error d-ff is 0, expected 1 to 16777216\nkeep is 0,"},
 		{"by its flag", "", "", "smoothing-over=all label-smoothing=0", Facts{}, `error smoothing-over is "all", expected others`},
 		{"R-Drop without dropout", "", "", "r-drop=5 dropout=0", Facts{}, "error -r-drop 5 needs dropout"},
 		{"a language in its canonical form", "", "", "src-lang=EN tgt-lang=zh-hant", Facts{}, "src-lang=en tgt-lang=zh-Hant"},
@@ -166,7 +166,7 @@ func TestResolve(t *testing.T) {
 		{"a factor", "", "", "init=old factor=2", init("tiny", nil), "optimizer=muon:default schedule=paper:default lr=0:default"},
 		{"the rate does not depend on a named preset", "", "", "init=old preset=small", init("small", func(t *Trained) { t.Config.Dropout = 0.25 }), "dropout=0.1:default optimizer=muon:default lr=0.00025:chosen schedule=constant:default warmup=100:default batch-tokens=2000:default"},
 		{"a rate beside a named preset", "", "", "init=old preset=small lr=0.002", init("small", nil), "optimizer=muon:default lr=0.002:command-line"},
-		{"nothing else", "", "norm=post", "init=old", init("small", nil), "error -norm post conflicts with the model of -init: -norm pre in old.safetensors"},
+		{"nothing else", "", "norm=post", "init=old", init("small", nil), "error norm post conflicts with the model of -init: norm pre in old.safetensors"},
 		{"a preset must be the model's", "", "", "init=old preset=tiny", init("small", nil), "error conflicts with the model of -init"},
 		{"given settings are reported first", "", "", "init=old preset=small norm-eps=1e-3", init("tiny", nil), "error norm-eps 0.001 conflicts"},
 		{"tokenizers of each side untie its embeddings", "", "", "init=old vocab=t.bpe", Facts{Init: trained("tiny", nil), Tokenizers: separate}, "joint=false tie=decoder"},
@@ -303,26 +303,6 @@ func TestLoad(t *testing.T) {
 	}
 	if err := r.Load(); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("error %v, want it to name the file", err)
-	}
-}
-
-// The exceptions from the comparison with a checkpoint are names of flags.
-func TestNotComparedNamesFlags(t *testing.T) {
-	f := NewRun(cli.NewFlags()).Flags()
-	for _, name := range notCompared {
-		if f.Lookup(name) == nil {
-			t.Errorf("there is no flag %s", name)
-		}
-	}
-}
-
-// Each name of settingsOnly is that of a setting.
-func TestSettingsOnlyNamesFlags(t *testing.T) {
-	f := NewRun(cli.NewFlags()).Flags()
-	for _, name := range settingsOnly {
-		if g := f.Lookup(name); g == nil || !g.IsSetting() {
-			t.Errorf("there is no setting %s", name)
-		}
 	}
 }
 

@@ -8,16 +8,13 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 )
 
-// notInPlans are the flags of a training that one in rounds does not have: its length is fixed, its
-// files are in one folder, and its bits must not depend on the processor or the time.
-var notInPlans = []string{"o", "resume", "force", "steps", "time", "patience", "save-every", "bf16", "tensorboard"}
-
-// NewPlan returns the settings of a training in rounds, and declares its flags on f.
+// NewPlan returns the settings of a training in rounds, and declares its flags on f. Its length is
+// fixed, its files are in one folder, and its bits must not depend on the processor or the time.
 func NewPlan(f *cli.Flags) *Run {
 	r := newRun(f)
 	r.roundFlags(f)
 	r.declare(f)
-	f.Remove(notInPlans...)
+	f.RemoveFunc(func(g *cli.Flag) bool { return g.Has(notInPlan) })
 	return r
 }
 

@@ -36,7 +36,7 @@ func (r *Run) tokenizersGiven() Origin {
 }
 
 // outputBias derives output-bias: a separate output projection has a bias, unless output-bias has
-// the same origin as -tie or a higher one. With preset this holds for the -tie of a preset too.
+// the same origin as tie or a higher one. With preset this holds for the tie of a preset too.
 func (r *Run) outputBias(preset bool) {
 	separate := r.Config.Tie == model.TieNone
 	if r.Origin("tie") > r.Origin("output-bias") || preset && separate && r.Origin("output-bias") == Default {
@@ -50,8 +50,8 @@ func (r *Run) sharesIDs(init *Trained) bool {
 	return init != nil && init.Config.Tie == model.TieAll && r.Vocab == "" && !r.Trim
 }
 
-// tie derives -tie: without a joint vocabulary, or shared ids, the source embedding is not tied. An
-// explicit -tie all stays, and is refused later.
+// tie derives tie: without a joint vocabulary, or shared ids, the source embedding is not tied. An
+// explicit tie=all stays, and is refused later.
 func (r *Run) tie(sharesIDs bool) {
 	if sharesIDs {
 		return

@@ -102,56 +102,36 @@ func (r *Run) declare(f *cli.Flags) {
 	f.Lookup("dropout").Common().Default(chosenDefault)
 	trainingRegularizationFlags(f, &r.Options)
 	modelFlags(f, &r.Config)
-	f.Group("Presets and settings files")
-	setFlag(f)
 }
 
-// settingsOnly are the settings that no flag of their own sets, only -set and the lines of files.
-var settingsOnly = []string{
-	"beta1", "beta2", "eps", "weight-decay", "momentum", "muon-scale", "factor",
-	"attention-dropout", "ff-dropout", "smoothing-over",
-	"d-k", "d-v", "autoreg", "output-bias", "bias", "activation", "norm-kind", "norm-eps", "final-norm", "positions", "first-position", "scale-embeddings", "init-scheme",
-}
-
-// setFlag declares -set, and takes settingsOnly off the command line, after all other flags of f.
-func setFlag(f *cli.Flags) {
-	for _, name := range settingsOnly {
-		if g := f.Lookup(name); g != nil {
-			g.Setting()
-		}
-	}
-	f.SetFlag("`name=value` of a setting, from the list at the end; repeat it for more", Actions...)
-}
-
-// label returns the name of a setting as the command line has it: with a dash if it is a flag.
-func label(name string) string {
-	if slices.Contains(settingsOnly, name) {
-		return name
-	}
-	return "-" + name
-}
+// The traits of a setting, beside those of every flag. The settings of train.Options that may
+// differ in a resumed run have the tag resume:"free" there.
+const (
+	free      cli.Trait = 1 << iota // may differ in a resumed run from the checkpoint
+	notInPlan                       // a training in rounds does not have it
+)
 
 // fileFlags declares the flags of the files of a run.
 func (r *Run) fileFlags(f *cli.Flags) {
 	f.Group("Files")
-	f.StringVar(&r.Src, "src", "", "`file` of source sentences, one a line, or .gz").Common()
-	f.StringVar(&r.Tgt, "tgt", "", "`file` of their translations, line by line").Common()
-	f.StringVar(&r.TSV, "tsv", "", "`file` of lines with source, tab, target, or translation memory (TMX), or .gz; replaces -src and -tgt").Common()
-	f.StringVar(&r.Mix, "mix", "", "`file` that lists several sources of pairs with their shares, in OpusTrainer's form; replaces -src and -tgt")
-	f.StringVar(&r.ValidSrc, "valid-src", "", "`file` of validation source sentences; without it some of the pairs are held out").Common()
-	f.StringVar(&r.ValidTgt, "valid-tgt", "", "`file` of their translations").Common()
-	f.StringVar(&r.ValidTSV, "valid-tsv", "", "`file` as of -tsv; replaces -valid-src and -valid-tgt")
-	f.StringVar(&r.SrcLang, "src-lang", "", "source `language` recorded in the model, a BCP 47 tag such as en or zh-Hant; with -init of a model of several that of the pairs, also as eng_Latn").Default("detected")
-	f.StringVar(&r.TgtLang, "tgt-lang", "", "target `language` recorded in the model").Default("detected")
+	f.StringVar(&r.Src, "src", "", "`file` of source sentences, one a line, or .gz").Common().With(free)
+	f.StringVar(&r.Tgt, "tgt", "", "`file` of their translations, line by line").Common().With(free)
+	f.StringVar(&r.TSV, "tsv", "", "`file` of lines with source, tab, target, or translation memory (TMX), or .gz; replaces -src and -tgt").Common().With(free)
+	f.StringVar(&r.Mix, "mix", "", "`file` that lists several sources of pairs with their shares, in OpusTrainer's form; replaces -src and -tgt").With(free)
+	f.StringVar(&r.ValidSrc, "valid-src", "", "`file` of validation source sentences; without it some of the pairs are held out").Common().With(free)
+	f.StringVar(&r.ValidTgt, "valid-tgt", "", "`file` of their translations").Common().With(free)
+	f.StringVar(&r.ValidTSV, "valid-tsv", "", "`file` as of -tsv; replaces -valid-src and -valid-tgt").With(free)
+	f.StringVar(&r.SrcLang, "src-lang", "", "source `language` recorded in the model, a BCP 47 tag such as en or zh-Hant; with -init of a model of several that of the pairs, also as eng_Latn").Default("detected").With(free)
+	f.StringVar(&r.TgtLang, "tgt-lang", "", "target `language` recorded in the model").Default("detected").With(free)
 	f.BoolVar(&r.Tagged, "tag", false, "each source begins with >>id<<, such as >>fra<<, the language of its target: the model translates to all these languages, by -to")
-	f.StringVar(&r.Out, "o", DefaultModel, "model `file` to write; its checkpoints go to a folder of the same name with .ckpt").Common()
-	f.BoolVar(&r.Resume, "resume", false, "continue from the newest checkpoint").Common()
-	f.BoolVar(&r.Force, "force", false, "replace an existing model and its checkpoints").Common()
+	f.StringVar(&r.Out, "o", DefaultModel, "model `file` to write; its checkpoints go to a folder of the same name with .ckpt").Common().With(free).With(notInPlan)
+	f.BoolVar(&r.Resume, "resume", false, "continue from the newest checkpoint").Common().Action().With(notInPlan)
+	f.BoolVar(&r.Force, "force", false, "replace an existing model and its checkpoints").Common().Action().With(notInPlan)
 
 	f.Group("Presets and settings files")
-	PresetFlag(f, &r.Preset, Auto).Common()
-	f.StringVar(&r.ConfigFile, "config", "", "settings `file` with lines 'name = value'; flags override it")
-	f.BoolVar(&r.Dump, "dump-config", false, "print all settings as a -config file and exit")
+	PresetFlag(f, &r.Preset, Auto).Common().With(free)
+	f.StringVar(&r.ConfigFile, "config", "", "settings `file` with lines 'name = value'; flags override it").Action()
+	f.BoolVar(&r.Dump, "dump-config", false, "print all settings as a -config file and exit").Action()
 }
 
 // courseFlags declares the flags of the end of a run, its validations and checkpoints, and the
@@ -159,24 +139,24 @@ func (r *Run) fileFlags(f *cli.Flags) {
 func (r *Run) courseFlags(f *cli.Flags) {
 	o := &r.Options
 	f.Group("End of the run")
-	f.IntVar(&o.Steps, "steps", o.Steps, "maximum number of steps; 0 is no maximum").Default(byPreset).Common()
-	f.DurationVar(&o.Time, "time", "maximum training `time`, such as 15m, time before a resume included; 0 is no maximum").Common()
-	f.IntVar(&o.Patience, "patience", o.Patience, "limit of validations in a row without a new best; 0 is none")
+	f.IntVar(&o.Steps, "steps", o.Steps, "maximum number of steps; 0 is no maximum").Default(byPreset).Common().With(notInPlan)
+	f.DurationVar(&o.Time, "time", "maximum training `time`, such as 15m, time before a resume included; 0 is no maximum").Common().With(notInPlan)
+	f.IntVar(&o.Patience, "patience", o.Patience, "limit of validations in a row without a new best; 0 is none").Setting().With(notInPlan)
 
 	f.Group("Validation and checkpoints")
 	f.IntVar(&o.ValidEvery, "valid-every", o.ValidEvery, "steps between validations; 0 is none").Default(chosenDefault)
 	TokenizeFlag(f, &o.Tokenize)
-	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 saves only the best and the last").Default(byPreset)
-	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, in addition to the best").Default(byPreset)
-	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints to average at the end; the mean is kept if it validates better; 0 is none").Default(byPreset)
+	f.IntVar(&o.SaveEvery, "save-every", o.SaveEvery, "steps between checkpoints; 0 saves only the best and the last").Default(byPreset).With(notInPlan)
+	f.IntVar(&o.Keep, "keep", o.Keep, "newest checkpoints to keep, in addition to the best").Default(byPreset).Setting()
+	f.IntVar(&o.Average, "average", o.Average, "newest checkpoints to average at the end; the mean is kept if it validates better; 0 is none").Default(byPreset).Setting()
 	for _, g := range penaltyFlags(f, &o.Search, "divisor of the log-probability of a translation, recorded in the model for 'tfm translate'") {
-		g.Default(byPreset)
+		g.Default(byPreset).With(free)
 	}
-	f.StringVar(&r.TensorBoard, "tensorboard", "", "`folder` for TensorBoard event files: losses, rates, speeds, and histograms of each head's attention entropy; one folder a run")
+	f.StringVar(&r.TensorBoard, "tensorboard", "", "`folder` for TensorBoard event files: losses, rates, speeds, and histograms of each head's attention entropy; one folder a run").With(free).With(notInPlan)
 
 	f.Group("Machine")
-	cli.ThreadsFlag(f, &r.Threads).Common()
-	f.BoolVar(&o.BF16, "bf16", o.BF16, "multiply by the weights in bfloat16 where that is faster than float32; the weights then depend on the processor")
+	cli.ThreadsFlag(f, &r.Threads).Common().With(free)
+	f.BoolVar(&o.BF16, "bf16", o.BF16, "multiply by the weights in bfloat16 where that is faster than float32; the weights then depend on the processor").With(notInPlan)
 }
 
 // dataFlags declares the flags of the initial weights, the vocabulary and the batches.
@@ -189,45 +169,45 @@ func (r *Run) dataFlags(f *cli.Flags) {
 
 	f.Group("Vocabulary and batches")
 	f.StringVar(&r.Vocab, "vocab", "", "`file` of 'tfm vocab' or sentencepiece, two of them (SOURCE,TARGET), model, or CODES,VOCABULARY of subword-nmt, whose tokenizers to use; without it tokenizers are trained. With -init it replaces the "+
-		"model's tokenizers: pieces that both have keep their embeddings")
-	f.BoolVar(&r.Trim, "trim", false, "with -init, drop the pieces that the training pairs do not use, and their embeddings: a smaller and faster model")
-	f.IntVar(&r.VocabSize, "vocab-size", 8000, "vocabulary size: number of pieces of the tokenizer that is trained").Common().Default(chosenDefault)
+		"model's tokenizers: pieces that both have keep their embeddings").With(free)
+	f.BoolVar(&r.Trim, "trim", false, "with -init, drop the pieces that the training pairs do not use, and their embeddings: a smaller and faster model").With(free)
+	f.IntVar(&r.VocabSize, "vocab-size", 8000, "vocabulary size: number of pieces of the tokenizer that is trained").Common().Default(chosenDefault).With(free)
 	f.BoolVar(&r.Joint, "joint", true, "train one tokenizer for both sides; -joint=false: one for each")
 	f.IntVar(&o.BatchTokens, "batch-tokens", o.BatchTokens, "limit of target tokens in a batch").Default(byPreset)
-	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step; each token has the same weight")
+	f.IntVar(&o.Accumulate, "accumulate", o.Accumulate, "batches of a step; each token has the same weight").Setting()
 	f.IntVar(&o.MaxLen, "max-len", o.MaxLen, "limit of tokens on a side; longer pairs are skipped")
 	f.IntVar(&o.ShuffleWindow, "shuffle-window", o.ShuffleWindow, "pairs in memory that are shuffled together; a larger corpus is read again in each epoch, so "+
-		"shuffle a sorted corpus beforehand; 0 is all")
+		"shuffle a sorted corpus beforehand; 0 is all").Setting()
 }
 
 // optimizerFlags declares the flags of the optimizer and the learning rate.
 func optimizerFlags(f *cli.Flags, o *train.Options) {
 	f.Group("Optimizer and learning rate")
 	f.StringVar(&o.Optimizer, "optimizer", o.Optimizer, "adam, adamw (weight decay), sgd (momentum), or muon (orthogonal updates of matrices, adam for all else)").Choices(train.OptimizerAdam, train.OptimizerAdamW, train.OptimizerSGD, train.OptimizerMuon).Default(byPreset)
-	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment")
-	f.Float64Var(&o.Beta2, "beta2", o.Beta2, "Adam's decay of the second moment")
-	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon")
-	f.Float64Var(&o.WeightDecay, "weight-decay", o.WeightDecay, fmt.Sprintf("weight decay of adamw, which is multiplied by the learning rate; with adamw %v unless given", usualWeightDecay))
-	f.Float64Var(&o.Momentum, "momentum", o.Momentum, fmt.Sprintf("momentum of sgd, or muon; with muon %v unless given", usualMuonMomentum)).Default(byPreset)
-	f.Float64Var(&o.MuonScale, "muon-scale", o.MuonScale, fmt.Sprintf("root mean square of muon's update of a matrix at a learning rate of 1; with muon %v unless given", usualMuonScale)).Default(byPreset)
-	f.Float64Var(&o.ClipNorm, "clip-norm", o.ClipNorm, "limit of the gradient's norm; 0 is none")
+	f.Float64Var(&o.Beta1, "beta1", o.Beta1, "Adam's decay of the first moment").Setting()
+	f.Float64Var(&o.Beta2, "beta2", o.Beta2, "Adam's decay of the second moment").Setting()
+	f.Float64Var(&o.Eps, "eps", o.Eps, "Adam's epsilon").Setting()
+	f.Float64Var(&o.WeightDecay, "weight-decay", o.WeightDecay, fmt.Sprintf("weight decay of adamw, which is multiplied by the learning rate; with adamw %v unless given", usualWeightDecay)).Setting()
+	f.Float64Var(&o.Momentum, "momentum", o.Momentum, fmt.Sprintf("momentum of sgd, or muon; with muon %v unless given", usualMuonMomentum)).Default(byPreset).Setting()
+	f.Float64Var(&o.MuonScale, "muon-scale", o.MuonScale, fmt.Sprintf("root mean square of muon's update of a matrix at a learning rate of 1; with muon %v unless given", usualMuonScale)).Default(byPreset).Setting()
+	f.Float64Var(&o.ClipNorm, "clip-norm", o.ClipNorm, "limit of the gradient's norm; 0 is none").Setting()
 	f.StringVar(&o.Schedule, "schedule", o.Schedule, "learning rate after the warmup:\n"+
 		"  paper         ~ 1/sqrt(step) from the paper's peak\n"+
 		"  inverse-sqrt  ~ 1/sqrt(step) from -lr\n"+
 		"  constant      -lr\n"+
 		"Unless given: inverse-sqrt with -lr, else paper").
-		Choices(train.SchedulePaper, train.ScheduleInverseSqrt, train.ScheduleConstant).Default(byPreset)
+		Choices(train.SchedulePaper, train.ScheduleInverseSqrt, train.ScheduleConstant).Default(byPreset).Setting()
 	f.Float64Var(&o.LR, "lr", o.LR, "peak learning rate; 0 is the paper's").Default(byPreset)
-	f.Float64Var(&o.Factor, "factor", o.Factor, "factor of the paper's learning rate")
-	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises to its peak").Default(chosenDefault)
-	f.Float64Var(&o.Cooldown, "cooldown", o.Cooldown, "`share` of the run, at its end, in which the learning rate falls linearly to 0; 0 is none").Default(byPreset)
+	f.Float64Var(&o.Factor, "factor", o.Factor, "factor of the paper's learning rate").Setting()
+	f.IntVar(&o.Warmup, "warmup", o.Warmup, "steps in which the learning rate rises to its peak").Default(chosenDefault).Setting()
+	f.Float64Var(&o.Cooldown, "cooldown", o.Cooldown, "`share` of the run, at its end, in which the learning rate falls linearly to 0; 0 is none").Default(byPreset).Setting()
 }
 
 // trainingRegularizationFlags declares the flags of the regularization that is no setting of the
 // model.
 func trainingRegularizationFlags(f *cli.Flags, o *train.Options) {
 	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` of skipping a BPE merge when a training pair is encoded, anew in each epoch; 0.1 is usual; for a unigram model "+
-		"of sentencepiece the exponent of the probabilities from which its pieces are drawn")
+		"of sentencepiece the exponent of the probabilities from which its pieces are drawn").Setting()
 	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "alpha of R-Drop, such as 5: two passes of each batch with different dropout, and a loss for their KL divergence; doubles "+
 		"time and memory of a step; 0 is none")
 }

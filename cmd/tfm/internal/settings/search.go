@@ -12,25 +12,25 @@ func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 	for _, g := range penaltyFlags(f, &s, "divisor of the log-probability") {
 		g.Default("the model's")
 	}
-	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens").Default("the model's").Range(0, 1<<16-1)
+	f.IntVar(&s.MaxExtra, "max-extra", s.MaxExtra, "limit of target tokens, in addition to the number of source tokens").Default("the model's").Range(0, 1<<16-1).Setting()
 	return &s
 }
 
 // ConstraintFlags declares the flags of the limits of lengths and repetitions.
 func ConstraintFlags(f *cli.Flags, s *decode.Options) {
-	f.IntVar(&s.MinTokens, "min-tokens", 0, "least number of target tokens")
-	f.IntVar(&s.MaxTokens, "max-tokens", 0, "limit of target tokens, in addition to -max-extra; 0 is none")
-	f.Float64Var(&s.MaxRatio, "max-ratio", 0, "limit of target tokens, divided by the number of source tokens; 0 is none")
-	f.IntVar(&s.NoRepeat, "no-repeat", 0, "no `N` consecutive tokens occur twice in a translation; 0 is off")
-	f.Float64Var(&s.RepetitionPenalty, "repetition-penalty", 1, "divisor of the logits of tokens that occur in the translation; above 1 avoids them, 1 is off")
+	f.IntVar(&s.MinTokens, "min-tokens", 0, "least number of target tokens").Setting()
+	f.IntVar(&s.MaxTokens, "max-tokens", 0, "limit of target tokens, in addition to max-extra; 0 is none").Setting()
+	f.Float64Var(&s.MaxRatio, "max-ratio", 0, "limit of target tokens, divided by the number of source tokens; 0 is none").Setting()
+	f.IntVar(&s.NoRepeat, "no-repeat", 0, "no `N` consecutive tokens occur twice in a translation; 0 is off").Setting()
+	f.Float64Var(&s.RepetitionPenalty, "repetition-penalty", 1, "divisor of the logits of tokens that occur in the translation; above 1 avoids them, 1 is off").Setting()
 }
 
 // penaltyFlags declares the flags of the length penalty.
 func penaltyFlags(f *cli.Flags, s *decode.Options, usage string) []*cli.Flag {
 	return []*cli.Flag{
 		f.StringVar(&s.Penalty, "length-penalty", s.Penalty, usage+":\n  wu     ((5+length)/6)^alpha, as in the paper\n  power  length^alpha").
-			Choices(decode.PenaltyWu, decode.PenaltyPower),
-		f.Float64Var(&s.Alpha, "alpha", s.Alpha, "exponent of the length penalty"),
+			Choices(decode.PenaltyWu, decode.PenaltyPower).Setting(),
+		f.Float64Var(&s.Alpha, "alpha", s.Alpha, "exponent of the length penalty").Setting(),
 	}
 }
 

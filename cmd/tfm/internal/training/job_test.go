@@ -70,7 +70,7 @@ func TestJob(t *testing.T) {
 	for _, want := range []string{
 		`training pairs:   114 from .*src and .*tgt`, `validation pairs: 6 held out`, `languages:        en to de`, `vocabulary:       \d+ pieces, joint`,
 		`machine:          1 thread, \w+ kernels, \d+ MB of memory\n`, `\nstep 2: validation perplexity .*, the best so far\n`,
-		`\nwarning: the run ends at step 4, but the learning rate rises until step 4,000\. Try -warmup 1\.\n`,
+		`\nwarning: the run ends at step 4, but the learning rate rises until step 4,000\. Try -set warmup=1\.\n`,
 	} {
 		if found := read(t, printed); !regexp.MustCompile(want).MatchString(found) {
 			t.Errorf("output has no %s\n%s", want, found)

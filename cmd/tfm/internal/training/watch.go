@@ -138,7 +138,7 @@ func (w *watch) checkLength(steps int) {
 	switch {
 	case steps == 0:
 	case steps <= w.o.Warmup && warmup < w.o.Warmup:
-		w.warn(tooShort, "the run ends at %sstep %s, but the learning rate rises until step %s. Try -warmup %d.", about, format.Thousands(steps), format.Thousands(w.o.Warmup), warmup)
+		w.warn(tooShort, "the run ends at %sstep %s, but the learning rate rises until step %s. Try -set warmup=%d.", about, format.Thousands(steps), format.Thousands(w.o.Warmup), warmup)
 	case steps < enough && float64(steps) < share*epoch && !w.mixed:
 		w.warn(tooShort, "the run ends at %sstep %s of an epoch of %s steps: it uses %.0f%% of the training pairs. Try a longer %s.",
 			about, format.Thousands(steps), format.Thousands(int(math.Round(epoch))), 100*float64(steps)/epoch, limit)
@@ -237,9 +237,9 @@ func (w *watch) gentler() string {
 	if w.o.LR == 0 {
 		s = fmt.Sprintf("a lower -set factor (now %.2g)", w.o.Factor)
 	}
-	list := []string{s, fmt.Sprintf("a longer -warmup (now %s)", format.Count(w.o.Warmup, "step"))}
+	list := []string{s, fmt.Sprintf("a longer warmup (now %s)", format.Count(w.o.Warmup, "step"))}
 	if w.config.Norm == model.PostNorm {
-		list = append(list, "-norm pre")
+		list = append(list, "-set norm=pre")
 	}
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }

@@ -105,10 +105,10 @@ func TestWatch(t *testing.T) {
 		"shorter than an epoch": {options: func(o *train.Options) { o.Steps, o.Warmup = 100, 10 }, change: func(c *course) { c.to = 100 },
 			want: `the run ends at step 100 of an epoch of 300 steps: it uses 33% of the training pairs\. Try a longer run \(-steps\) or a smaller -preset\.\nspeed: .*\nestimate: .*\n`},
 		"warmup longer than the time": {options: func(o *train.Options) { o.Steps, o.Time, o.Warmup = 0, time.Minute, 800 }, change: func(c *course) { c.to, c.left = 200, limit(time.Minute) },
-			want: speed + `estimate: done in 55s, after about 240 steps \(0\.80 epochs\)\nthe run ends at about step 240, but the learning rate rises until step 800\. Try -warmup 24\.\n`},
+			want: speed + `estimate: done in 55s, after about 240 steps \(0\.80 epochs\)\nthe run ends at about step 240, but the learning rate rises until step 800\. Try -set warmup=24\.\n`},
 		"rising": {change: func(c *course) {
 			c.nll = func(s int) float64 { return learning(s) + 5*min(1, max(0, float64(s-1000)/100)) }
-		}, want: known + `the training perplexity has risen from [\d.]+ to [\d.]+: the training diverges\. Stop it and try a lower -lr \(now 0\.002\), a longer -warmup \(now 300 steps\) or -norm pre\.\n`},
+		}, want: known + `the training perplexity has risen from [\d.]+ to [\d.]+: the training diverges\. Stop it and try a lower -lr \(now 0\.002\), a longer warmup \(now 300 steps\) or -set norm=pre\.\n`},
 		"standing": {change: func(c *course) { c.nll = stands(6.1) },
 			want: known + `after 300 steps the training perplexity is 445\.9, and guessing tokens by their frequency gives 403\.4: the model has learned next to nothing\. Stop the run and try a lower -lr .*\n`},
 		"stuck above the frequencies": {change: func(c *course) { c.nll = stands(5.5) },
