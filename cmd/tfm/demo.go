@@ -11,7 +11,6 @@ import (
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/grammar"
-	"tfm/cmd/tfm/internal/heatmap"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/training"
@@ -141,8 +140,8 @@ func present(ctx context.Context, t training.Result, heldOut []grammar.Pair) err
 		return err
 	}
 	best := results[0].Translations[0]
-	rows, columns := heatmap.Words(t.Tokenizers.Target, ids(best.Tokens), true), heatmap.Words(t.Tokenizers.Source, ids(results[0].Tokens), false)
-	if err := heatmap.Draw(&b, heatmap.Join(best.Attention, rows, columns), heatmap.Names(rows), heatmap.Names(columns)); err != nil {
+	rows, columns := terminal.Words(t.Tokenizers.Target, ids(best.Tokens), true), terminal.Words(t.Tokenizers.Source, ids(results[0].Tokens), false)
+	if err := terminal.DrawHeatmap(&b, terminal.Join(best.Attention, rows, columns), terminal.Names(rows), terminal.Names(columns)); err != nil {
 		return err
 	}
 	fmt.Fprintf(&b, "\nexact match: %.1f%% (%d/%d held-out sentences)\n", 100*float64(exact)/float64(len(heldOut)), exact, len(heldOut))

@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
-	"tfm/cmd/tfm/internal/hub"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/tokenizers"
 	"tfm/cmd/tfm/internal/training"
+	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
 	"tfm/model"
 	"tfm/model/convert"
@@ -83,7 +83,7 @@ func (c *importer) run(_ context.Context, args []string) error {
 	if err := c.languages.check(); err != nil {
 		return err
 	}
-	source, err := hub.Find(args[0])
+	source, err := translator.FindDownloaded(args[0])
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"tfm/cmd/tfm/internal/cli"
-	"tfm/cmd/tfm/internal/record"
 	"tfm/cmd/tfm/internal/release"
 	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
@@ -338,12 +337,12 @@ func (t *trainer) train(ctx context.Context) error {
 	warn := func(what string) func(error) {
 		return func(err error) { t.progress.Line("tfm: the run continues without %s: %v", what, err) }
 	}
-	board := &record.Board{Dir: t.TensorBoard, Warn: warn("-tensorboard")}
+	board := &training.Board{Dir: t.TensorBoard, Warn: warn("-tensorboard")}
 	if err := board.MakeDir(); err != nil {
 		return err
 	}
 	job.Options.Entropies = t.TensorBoard != ""
-	log := &record.Log{Dir: t.Options.Dir, Model: t.Out, Warn: warn("its log"), Start: func() runlog.Start {
+	log := &training.Log{Dir: t.Options.Dir, Model: t.Out, Warn: warn("its log"), Start: func() runlog.Start {
 		t.Options.Tokenize = job.Options.Tokenize // auto has been replaced
 		return runlog.Start{Version: release.Current().String(), Settings: t.Flags().Values(), Vocabulary: job.Config.TgtVocab, Parameters: job.Config.CountParams(),
 			Threads: t.Threads, Kernels: mat.Kernel()}

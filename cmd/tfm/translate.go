@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"tfm/cmd/tfm/internal/cli"
-	"tfm/cmd/tfm/internal/documents"
 	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/release"
 	"tfm/cmd/tfm/internal/settings"
@@ -43,7 +42,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	c.sentences = filter.SplitFlags(f)
 	c.tags = filter.TagFlags(f)
 	f.Group("Documents")
-	c.documents = documents.Flags(f)
+	c.documents = translator.DocumentFlags(f)
 	f.Group("Output")
 	f.Modes()
 	f.StringVar(&c.out, "o", "", "`file` to write to in place of standard output, whole or not at all, gzipped if it ends in .gz, with a record in FILE.done that spares a further run")
@@ -125,7 +124,7 @@ type translation struct {
 	glossary  *filter.Glossary
 	memory    *filter.Memory
 	protect   bool
-	documents *documents.Options
+	documents *translator.Documents
 	shard     *shard.Flags
 
 	// oneSentence is the flag that keeps lines of several sentences from being split, or "".
@@ -297,7 +296,7 @@ func (c *translation) translateDocuments(ctx context.Context, args []string, for
 	if err != nil {
 		return err
 	}
-	job := documents.Job{Options: c.documents, Inputs: files, Out: c.out, Progress: c.given()["progress"]}
+	job := translator.DocumentJob{Documents: c.documents, Inputs: files, Out: c.out, Progress: c.given()["progress"]}
 	if err := job.Check(c.model.Path, c.glossary.File, c.memory.File); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 		{"", "length penalty:  wu, ((5+n)/6)^0.6 for n tokens with EOS\n"},
 		{"-preset small", "length penalty:  power, n^1 for n tokens with EOS\n"},
 		{"-set norm=pre", "norm:            pre-norm, x + Dropout(Sublayer(LayerNorm(x))), biased variance, eps 1e-05 in the root, one after each stack\n"},
-		{"-set", "norm=pre -set final-norm=false -set norm-kind=rms -set norm-eps=1e-6", "Sublayer(RMSNorm(x))), no mean, no bias, eps 1e-06 in the root, none after the stacks\n"},
+		{"-set norm=pre -set final-norm=false -set norm-kind=rms -set norm-eps=1e-6", "Sublayer(RMSNorm(x))), no mean, no bias, eps 1e-06 in the root, none after the stacks\n"},
 		// 0.81·(6^4·6)^(1/16), (3·6)^(1/4), 0.87·(6^4·6)^(-1/16), (12·6)^(-1/4)
 		{"-set norm=deep", "DeepNorm, LayerNorm(α·x + Dropout(Sublayer(x))), α 1.418 and 2.06, β 0.497 and 0.3433 in encoder and decoder, "},
 		{"-set norm-kind=unbiased -set final-norm=true", "Norm(x + Dropout(Sublayer(x))), (x - mean)/(unbiased deviation + eps), eps 1e-05, one after each stack\n"},
@@ -71,20 +71,20 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 
 func TestReadingsThatMakeNoSenseAreRefused(t *testing.T) {
 	for flags, want := range map[string]string{
-		"-set norm=sideways":                               `norm is "sideways", expected post, pre or deep`,
-		"-set activation=tanh":                         `activation is "tanh", expected relu, gelu, gelu-tanh or silu`,
-		"-set final-norm=maybe":                        `final-norm is "maybe", expected auto, true or false`,
-		"-set bias=some":                               `bias is "some", expected all, ff, attention or none`,
-		"-set scale-embeddings=x":                      "expected true or false",
-		"-set heads=7 -set d-k=16":                         "d-model is 512, expected a multiple of the 7 heads, or both d_k and d_v",
-		"-set d-v=-1":                                  "tfm: d-v is -1",
-		"-set first-position=3":                        "first-position is 3, expected 0, 1 or 2",
-		"-set positions=learned -set first-position=1": "first-position is 1, expected 0 with learned positions",
-		"-set positions=halves -set d-model=513 -set heads=1":  "d-model is 513, expected an even number with positions in two halves",
-		"-set norm-kind=unbiased -set d-model=1 -set heads=1":  "one value has no unbiased deviation",
-		"-set smoothing-over=all -set label-smoothing=0":   `tfm: smoothing-over is "all", expected others`,
-		"-set attention-dropout=1":                     "attention-dropout is 1, expected at least 0 and below 1",
-		"-table3":                                      "-table3 excludes all other flags",
+		"-set norm=sideways":                                  `norm is "sideways", expected post, pre or deep`,
+		"-set activation=tanh":                                `activation is "tanh", expected relu, gelu, gelu-tanh or silu`,
+		"-set final-norm=maybe":                               `final-norm is "maybe", expected auto, true or false`,
+		"-set bias=some":                                      `bias is "some", expected all, ff, attention or none`,
+		"-set scale-embeddings=x":                             "expected true or false",
+		"-set heads=7 -set d-k=16":                            "d-model is 512, expected a multiple of the 7 heads, or both d_k and d_v",
+		"-set d-v=-1":                                         "tfm: d-v is -1",
+		"-set first-position=3":                               "first-position is 3, expected 0, 1 or 2",
+		"-set positions=learned -set first-position=1":        "first-position is 1, expected 0 with learned positions",
+		"-set positions=halves -set d-model=513 -set heads=1": "d-model is 513, expected an even number with positions in two halves",
+		"-set norm-kind=unbiased -set d-model=1 -set heads=1": "one value has no unbiased deviation",
+		"-set smoothing-over=all -set label-smoothing=0":      `tfm: smoothing-over is "all", expected others`,
+		"-set attention-dropout=1":                            "attention-dropout is 1, expected at least 0 and below 1",
+		"-table3":                                             "-table3 excludes all other flags",
 	} {
 		o := runTFM(t, "", append([]string{"info", "-vocab-size", "5000"}, strings.Fields(flags)...)...)
 		if o.code != 2 || !strings.Contains(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 {

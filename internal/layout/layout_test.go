@@ -98,29 +98,24 @@ var allowedImports = []struct{ name, imports string }{
 	// The command line. Packages outside cmd do not import these.
 	{"cmd/tfm/recipes", ""},
 	{"cmd/tfm/internal/release", ""},
-	{"cmd/tfm/internal/terminal", "golang.org/x/sys/unix golang.org/x/sys/windows"},
+	{"cmd/tfm/internal/terminal", "text golang.org/x/sys/unix golang.org/x/sys/windows"},
 	{"cmd/tfm/internal/cli", "cmd/tfm/internal/terminal"},
-	{"cmd/tfm/internal/ordered", ""},
-	{"cmd/tfm/internal/hub", ""},
-	{"cmd/tfm/internal/heatmap", "text cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/grammar", ""},
 	{"cmd/tfm/internal/lesson", "mat model model/decode train internal/format cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/tokenizers", "text text/tokenizer/bpe text/tokenizer/sentencepiece/train text/tokenizer/subword text/tokenizer/vocab model model/safetensors internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/settings", "text text/tokenizer/bpe text/score model model/decode train train/corpus internal/format cmd/tfm/recipes cmd/tfm/internal/cli"},
-	{"cmd/tfm/internal/translator", "text model model/convert model/decode train translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/settings"},
-	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/ordered cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
-	{"cmd/tfm/internal/filter", "text text/detect text/markup text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/ordered cmd/tfm/internal/terminal"},
-	{"cmd/tfm/internal/documents", "text text/document text/markup model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/filter cmd/tfm/internal/terminal"},
+	{"cmd/tfm/internal/scoring", "text text/score internal/format cmd/tfm/internal/terminal cmd/tfm/internal/cli cmd/tfm/internal/settings"},
+	{"cmd/tfm/internal/filter", "text text/detect text/markup text/split translate model/safetensors internal/format cmd/tfm/internal/cli cmd/tfm/internal/terminal"},
+	{"cmd/tfm/internal/translator", "text text/document text/markup model model/convert model/decode model/safetensors train translate internal/format cmd/tfm/internal/cli cmd/tfm/internal/filter cmd/tfm/internal/settings cmd/tfm/internal/terminal"},
 	{"cmd/tfm/internal/distill", "text text/detect text/score model model/safetensors train internal/format cmd/tfm/internal/cli cmd/tfm/internal/filter cmd/tfm/internal/release " +
 		"cmd/tfm/internal/settings cmd/tfm/internal/terminal cmd/tfm/internal/translator"},
 	{"cmd/tfm/internal/shard", "mat text translate model/safetensors cmd/tfm/internal/cli"},
-	{"cmd/tfm/internal/record", "train train/runlog train/tensorboard cmd/tfm/internal/cli"},
-	{"cmd/tfm/internal/training", "mat layer text text/detect text/script text/score text/tokenizer/vocab model model/decode model/safetensors train train/corpus train/runlog translate internal/format " +
+	{"cmd/tfm/internal/training", "mat layer text text/detect text/script text/score text/tokenizer/vocab model model/decode model/safetensors train train/corpus train/runlog train/tensorboard translate internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},
 	{"cmd/tfm", "mat layer text text/clean text/detect text/holdout text/markup text/split text/tokenizer/subword text/score text/tokenizer/sentencepiece text/tokenizer/vocab model model/convert model/safetensors model/decode translate serve train train/corpus train/runlog " +
-		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/hub cmd/tfm/internal/heatmap cmd/tfm/internal/grammar " +
-		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/distill cmd/tfm/internal/scoring cmd/tfm/internal/translator cmd/tfm/internal/filter cmd/tfm/internal/documents cmd/tfm/internal/shard cmd/tfm/internal/record cmd/tfm/internal/training " +
+		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/grammar " +
+		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/distill cmd/tfm/internal/scoring cmd/tfm/internal/translator cmd/tfm/internal/filter cmd/tfm/internal/shard cmd/tfm/internal/training " +
 		"internal/format internal/bench"},
 }
 

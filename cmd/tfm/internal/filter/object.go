@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
-	"tfm/cmd/tfm/internal/ordered"
+	"tfm/cmd/tfm/internal/terminal"
 	"tfm/text"
 	"tfm/translate"
 )
@@ -200,23 +200,23 @@ func (f objects) Write(w io.Writer, _ int, line string, r *translate.Result, err
 	}
 	list := f.list(r)
 	text, _, _ := f.Parse(line)
-	answer := f.addTranslation(new(ordered.Object), text, r, &list[0])
+	answer := f.addTranslation(new(terminal.Object), text, r, &list[0])
 	if f.tokenLinks() {
 		answer.Add(sourceTokensField, tokenTexts(text, r.Tokens))
 	}
 	if f.Scores && f.Split {
-		all := []*ordered.Object{}
+		all := []*terminal.Object{}
 		for i := range r.Sentences {
 			s := &r.Sentences[i]
-			object := new(ordered.Object).Add(f.text, text[s.Source.Start:s.Source.End])
+			object := new(terminal.Object).Add(f.text, text[s.Source.Start:s.Source.End])
 			all = append(all, f.addTranslation(object, "", &s.Result, &s.Translations[0]))
 		}
 		answer.Add(sentencesField, all)
 	}
 	if f.NBest {
-		var all []*ordered.Object
+		var all []*terminal.Object
 		for i := range list {
-			all = append(all, f.addTranslation(new(ordered.Object), text, r, &list[i]))
+			all = append(all, f.addTranslation(new(terminal.Object), text, r, &list[i]))
 		}
 		answer.Add(nBestField, all)
 	}
@@ -230,7 +230,7 @@ func writeWithoutAnswer(w io.Writer, line string, err error) bool {
 	case line == "":
 		io.WriteString(w, "\n")
 	case err != nil:
-		writeObject(w, withoutError(line), new(ordered.Object).Add(errorField, err.Error()))
+		writeObject(w, withoutError(line), new(terminal.Object).Add(errorField, err.Error()))
 	default:
 		return false
 	}
@@ -238,7 +238,7 @@ func writeWithoutAnswer(w io.Writer, line string, err error) bool {
 }
 
 // writeObject writes an object with the fields of an answer.
-func writeObject(w io.Writer, object string, answer *ordered.Object) {
+func writeObject(w io.Writer, object string, answer *terminal.Object) {
 	start := strings.TrimSuffix(object, "}")
 	if strings.TrimSpace(start) != "{" {
 		start += ","
@@ -265,7 +265,7 @@ func withoutError(line string) string {
 }
 
 // addTranslation adds the fields of a translation of a text.
-func (f objects) addTranslation(o *ordered.Object, text string, r *translate.Result, t *translate.Translation) *ordered.Object {
+func (f objects) addTranslation(o *terminal.Object, text string, r *translate.Result, t *translate.Translation) *terminal.Object {
 	o.Add(f.as, t.Text)
 	if f.Scores || f.NBest {
 		o.Add(scoreField, number(t.Score))

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
-	"tfm/cmd/tfm/internal/ordered"
+	"tfm/cmd/tfm/internal/terminal"
 	"tfm/text"
 	"tfm/translate"
 )
@@ -139,7 +139,7 @@ func (f pairObjects) Write(w io.Writer, line string, p text.Pair, s *translate.P
 	if writeWithoutAnswer(w, line, err) {
 		return
 	}
-	scores := new(ordered.Object).Add(logProbField, number(s.LogProb)).
+	scores := new(terminal.Object).Add(logProbField, number(s.LogProb)).
 		Add(countField, len(s.LogProbs)).Add(perplexityField, number(s.Perplexity()))
 	if f.tokens {
 		var list [][2]any

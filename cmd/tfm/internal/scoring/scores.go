@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tfm/cmd/tfm/internal/ordered"
+	"tfm/cmd/tfm/internal/terminal"
 	"tfm/text/score"
 )
 
@@ -42,10 +42,10 @@ func (o *Options) WriteCorpus(w io.Writer, hyps []string, references [][]string)
 // writeCorpusJSON writes the scores as sacreBLEU's -f json does: with the fields of the signature,
 // and an array only of several.
 func (o *Options) writeCorpusJSON(w io.Writer, metrics []measured) error {
-	var scores []*ordered.Object
+	var scores []*terminal.Object
 	for _, m := range metrics {
 		r := m.results[0]
-		s := new(ordered.Object).Add("name", m.metric).Add("score", o.number(r.Score)).Add("signature", r.Signature)
+		s := new(terminal.Object).Add("name", m.metric).Add("score", o.number(r.Score)).Add("signature", r.Signature)
 		if i := o.interval(r); i != "" {
 			s.Add("confidence_mean", o.number(r.Mean)).Add("confidence_var", o.number(r.Interval)).Add("confidence", i)
 		}

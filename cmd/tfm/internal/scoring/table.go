@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"tfm/cmd/tfm/internal/ordered"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/internal/format"
 	"tfm/text/score"
@@ -102,12 +101,12 @@ func align(rows [][]string) string {
 }
 
 func (o *Options) writeTableJSON(w io.Writer, names []string, metrics []measured) error {
-	var systems []*ordered.Object
+	var systems []*terminal.Object
 	for i, name := range names {
-		s := new(ordered.Object).Add("system", name)
+		s := new(terminal.Object).Add("system", name)
 		for _, m := range metrics {
 			r := m.results[i]
-			s.Add(m.metric, new(ordered.Object).Add("score", o.number(r.Score)).Add("p_value", unlessNaN(r.P, r.P)).
+			s.Add(m.metric, new(terminal.Object).Add("score", o.number(r.Score)).Add("p_value", unlessNaN(r.P, r.P)).
 				Add("mean", unlessNaN(r.Mean, o.number(r.Mean))).Add("ci", unlessNaN(r.Interval, o.number(r.Interval))).Add("signature", r.Signature))
 		}
 		systems = append(systems, s)

@@ -9,4 +9,5 @@
 //	detected.go  warnings about languages that the data is not in
 //	watch.go     warnings about a run that goes wrong; estimate.go: its duration
 //	save.go      the model file
+//	log.go       its log; board.go: its event files for TensorBoard
 package training

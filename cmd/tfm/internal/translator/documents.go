@@ -1,4 +1,4 @@
-package documents
+package translator
 
 import (
 	"bytes"
@@ -21,17 +21,17 @@ import (
 	"tfm/text/markup"
 )
 
-// Options are the flags of documents.
-type Options struct {
+// Documents are the flags of documents.
+type Documents struct {
 	File      string
 	Format    string
 	Bilingual bool
 	Review    bool
 }
 
-// Flags declares the flags.
-func Flags(f *cli.Flags) *Options {
-	o := new(Options)
+// DocumentFlags declares the flags.
+func DocumentFlags(f *cli.Flags) *Documents {
+	o := new(Documents)
 	f.Modes("file")
 	f.StringVar(&o.File, "file", "", "`document` to translate, whose text alone changes. FILE after the flags is a further one, and -o their folder")
 	f.StringVar(&o.Format, "format", "", "format of the documents (default by content and name): "+strings.Join(document.Formats(), ", "))
@@ -41,13 +41,13 @@ func Flags(f *cli.Flags) *Options {
 }
 
 // Check reports a wrong format.
-func (o *Options) Check() error {
+func (o *Documents) Check() error {
 	return cli.UsageIf(o.Format != "" && !slices.Contains(document.Formats(), o.Format), "-format %s: expected one of %s", o.Format, strings.Join(document.Formats(), ", "))
 }
 
-// Job is the translation of documents.
-type Job struct {
-	*Options
+// DocumentJob is the translation of documents.
+type DocumentJob struct {
+	*Documents
 	Inputs []string
 	Out    string // file, folder of several, or "" for standard output
 
@@ -66,7 +66,7 @@ type Job struct {
 
 // Check chooses the outputs. It reports those that cannot be written or would replace an input or
 // each other. others are further inputs.
-func (j *Job) Check(others ...string) error {
+func (j *DocumentJob) Check(others ...string) error {
 	info, err := os.Stat(j.Out)
 	isFolder := err == nil && info.IsDir()
 	switch {
@@ -94,7 +94,7 @@ func (j *Job) Check(others ...string) error {
 
 // Run reads all documents, so that one with a fault is reported before long work, and translates
 // them. An output is written beside its place and renamed.
-func (j *Job) Run() error {
+func (j *DocumentJob) Run() error {
 	j.screen, j.start = terminal.NewProgress(os.Stderr), time.Now()
 	toTerminal := j.Out == "" && terminal.IsTerminal(os.Stdout)
 	j.shown = j.Progress == "true" || j.Progress == "" && terminal.IsTerminal(os.Stderr) && !toTerminal
@@ -170,7 +170,7 @@ func writeDevice(path string, write func(io.Writer) error) error {
 }
 
 // translate writes the translation of a document by f.
-func (j *Job) translate(w io.Writer, s source, f document.Func) error {
+func (j *DocumentJob) translate(w io.Writer, s source, f document.Func) error {
 	o := document.Options{Format: j.Format, From: j.From, To: j.To, Review: j.Review}
 	if w == io.Discard { // the first pass
 		o.Warn = func(s string) { j.screen.Line("tfm: %s", s) }
@@ -185,7 +185,7 @@ func (j *Job) translate(w io.Writer, s source, f document.Func) error {
 }
 
 // count counts texts.
-func (j *Job) count(texts []markup.Text) ([]markup.Text, error) {
+func (j *DocumentJob) count(texts []markup.Text) ([]markup.Text, error) {
 	for _, t := range texts {
 		j.all += len(t.Plain)
 	}
@@ -193,7 +193,7 @@ func (j *Job) count(texts []markup.Text) ([]markup.Text, error) {
 }
 
 // next translates texts and shows the progress.
-func (j *Job) next(texts []markup.Text) ([]markup.Text, error) {
+func (j *DocumentJob) next(texts []markup.Text) ([]markup.Text, error) {
 	translations, err := j.Translate(texts)
 	if err != nil {
 		return nil, err

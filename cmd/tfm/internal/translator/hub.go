@@ -1,5 +1,4 @@
-// Package hub finds models that huggingface_hub has downloaded.
-package hub
+package translator
 
 import (
 	"cmp"
@@ -13,10 +12,10 @@ import (
 
 var modelName = regexp.MustCompile(`^[\w-][\w.-]*/[\w-][\w.-]*$`)
 
-// Find returns path if it exists or is not the name of a model on the hub. For such a name, or that
-// of an OPUS-MT model without its owner, it returns the folder of the downloaded files. The error
-// of a model that is not downloaded says how to get it.
-func Find(path string) (string, error) {
+// FindDownloaded returns path if it exists or is not the name of a model on the hub. For such a
+// name, or that of an OPUS-MT model without its owner, it returns the folder of the downloaded
+// files. The error of a model that is not downloaded says how to get it.
+func FindDownloaded(path string) (string, error) {
 	name := path
 	if strings.HasPrefix(name, "opus-mt-") {
 		name = "Helsinki-NLP/" + name

@@ -1,11 +1,9 @@
-package heatmap
+package terminal
 
 import (
 	"fmt"
 	"io"
 	"strings"
-
-	"tfm/cmd/tfm/internal/terminal"
 )
 
 // shades are the characters for weights from 0 to 1.
@@ -17,12 +15,12 @@ func shade(weight float32) rune {
 	return shades[max(0, min(i, len(shades)-1))]
 }
 
-// Draw draws weights[i][j], the attention of row i to column j, from 0 to 1, as shades with the
-// names of the rows to the left and of the columns above. Names may contain wide characters.
-func Draw(w io.Writer, weights [][]float32, rows, columns []string) error {
+// DrawHeatmap draws weights[i][j], the attention of row i to column j, from 0 to 1, as shades with
+// the names of the rows to the left and of the columns above. Names may contain wide characters.
+func DrawHeatmap(w io.Writer, weights [][]float32, rows, columns []string) error {
 	left := 0
 	for _, name := range rows {
-		left = max(left, terminal.Columns(name))
+		left = max(left, Columns(name))
 	}
 	var b strings.Builder
 	b.WriteString(strings.Repeat(" ", left))
@@ -31,9 +29,9 @@ func Draw(w io.Writer, weights [][]float32, rows, columns []string) error {
 	}
 	b.WriteByte('\n')
 	for i, name := range rows {
-		b.WriteString(strings.Repeat(" ", left-terminal.Columns(name)) + name)
+		b.WriteString(strings.Repeat(" ", left-Columns(name)) + name)
 		for j, column := range columns {
-			b.WriteString("  " + strings.Repeat(string(shade(weights[i][j])), terminal.Columns(column)))
+			b.WriteString("  " + strings.Repeat(string(shade(weights[i][j])), Columns(column)))
 		}
 		b.WriteByte('\n')
 	}

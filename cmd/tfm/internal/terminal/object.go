@@ -1,7 +1,4 @@
-// Package ordered writes JSON objects whose fields have an order.
-//
-//	object.go  Object
-package ordered
+package terminal
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package hub
+package translator
 
 import (
 	"os"
@@ -36,8 +36,8 @@ func TestFind(t *testing.T) {
 		"absent/en_de.argosmodel":    "absent/en_de.argosmodel",
 		"absent/folder":              "",
 	} {
-		if path, err := Find(name); path != want || (err == nil) == (want == "") {
-			t.Errorf("Find(%q) = %q, %v, want %q", name, path, err, want)
+		if path, err := FindDownloaded(name); path != want || (err == nil) == (want == "") {
+			t.Errorf("FindDownloaded(%q) = %q, %v, want %q", name, path, err, want)
 		}
 	}
 }

@@ -1,17 +1,16 @@
-package heatmap
+package terminal
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"tfm/cmd/tfm/internal/terminal"
 	"tfm/text/tokenizer/bpe"
 )
 
 func TestDraw(t *testing.T) {
 	var b strings.Builder
-	err := Draw(&b, [][]float32{{1, 0, 0}, {0.2, 0.4, 0.4}, {0, 0, 1}}, []string{"he", "reads", "</s>"}, []string{"他", "看书", "</s>"})
+	err := DrawHeatmap(&b, [][]float32{{1, 0, 0}, {0.2, 0.4, 0.4}, {0, 0, 1}}, []string{"he", "reads", "</s>"}, []string{"他", "看书", "</s>"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,8 +25,8 @@ func TestDraw(t *testing.T) {
 		t.Errorf("drawn\n%s\nwant\n%s", b.String(), strings.Join(want, "\n"))
 	}
 	for _, line := range lines[:4] {
-		if terminal.Columns(line) != terminal.Columns(want[0]) {
-			t.Errorf("line %q has %d columns, want %d", line, terminal.Columns(line), terminal.Columns(want[0]))
+		if Columns(line) != Columns(want[0]) {
+			t.Errorf("line %q has %d columns, want %d", line, Columns(line), Columns(want[0]))
 		}
 	}
 }

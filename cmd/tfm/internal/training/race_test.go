@@ -1,5 +1,5 @@
 //go:build race
 
-package record
+package training
 
 const raceDetector = true
