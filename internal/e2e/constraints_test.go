@@ -69,8 +69,8 @@ func TestTranslateStream(t *testing.T) {
 			t.Errorf("%q: %+v, want %+v", args, got, want)
 		}
 	}
-	for _, flag := range []string{"-column=1", "-json", "-scores", "-progress", "-set", "batch=1", "-nbest=2"} {
-		mustFail(t, runTFM(t, "", "translate", "-model", m, "-stream", flag), 2, "either -stream or "+strings.Split(flag, "=")[0])
+	for flag, name := range map[string]string{"-column=1": "-column", "-json": "-json", "-scores": "-scores", "-progress": "-progress", "-set=batch=1": "batch", "-nbest=2": "-nbest"} {
+		mustFail(t, runTFM(t, "", "translate", "-model", m, "-stream", flag), 2, "either -stream or "+name)
 	}
 }
 
@@ -87,9 +87,9 @@ func TestTranslateLimits(t *testing.T) {
 		t.Errorf("%d words with -set max-ratio=0.5, %d without", few, all)
 	}
 	for flag, value := range map[string]string{
-		"-max-tokens": "-1", "-min-tokens": "-1", "-max-ratio": "-1", "-no-repeat": "-1", "-repetition-penalty": "1000",
+		"max-tokens": "-1", "min-tokens": "-1", "max-ratio": "-1", "no-repeat": "-1", "repetition-penalty": "1000",
 	} {
-		mustFail(t, runTFM(t, "", "translate", "-model", m, flag, value), 2, flag, value)
+		mustFail(t, runTFM(t, "", "translate", "-model", m, "-set", flag+"="+value), 2, flag, value)
 	}
 	many := mustRun(t, "the big cat\n", "translate", "-model", m, "-set", "min-tokens=20", "-set", "no-repeat=2", "-set", "repetition-penalty=1.2").stdout
 	seen, list := map[string]bool{}, strings.Fields(many)
@@ -106,9 +106,9 @@ func TestTranslateLimits(t *testing.T) {
 // of the line.
 func TestTranslateReportsMissingEnds(t *testing.T) {
 	m, input := toyModel(t), "the big cat\n\nthe old dog\n"
-	args := []string{"translate", "-model", m, "-beam", "1", "-max-tokens"}
+	args := []string{"translate", "-model", m, "-beam", "1"}
 	for _, stream := range []string{"-stream=false", "-stream"} {
-		o := mustRun(t, input, append(args, "1", stream)...)
+		o := mustRun(t, input, append(args, "-set", "max-tokens=1", stream)...)
 		want := "tfm: standard input:1: the translation reached its length limit before its end\n" +
 			"tfm: 2 translations reached their length limit before their end\n"
 		if o.stderr != want {
@@ -121,7 +121,7 @@ func TestTranslateReportsMissingEnds(t *testing.T) {
 			line = `{"text":"the big cat"}` + "\n"
 		}
 		// A character of four bytes does not fit.
-		o := runTFM(t, line, append(args, "2", "-prefix", "🙂🙂", flag)...)
+		o := runTFM(t, line, append(args, "-set", "max-tokens=2", "-prefix", "🙂🙂", flag)...)
 		mustFail(t, o, 1, "1 of 1 line not translated")
 		if !strings.Contains(o.stderr, "tfm: standard input:1: no translation: the prefix, the glossary or another limit allows none") || flag == "-json" != strings.Contains(o.stdout, `"error":`) {
 			t.Errorf("%s: %q, %q", flag, o.stdout, o.stderr)

@@ -19,7 +19,11 @@ func TestDistill(t *testing.T) {
 	config := filepath.Join(dir, "small.conf")
 	var lines strings.Builder
 	for i := 2; i+3 < len(toySmall); i += 2 { // without -save-every
-		lines.WriteString(strings.TrimPrefix(toySmall[i], "-") + " = " + toySmall[i+1] + "\n")
+		if toySmall[i] == "-set" {
+			lines.WriteString(toySmall[i+1] + "\n")
+		} else {
+			lines.WriteString(strings.TrimPrefix(toySmall[i], "-") + " = " + toySmall[i+1] + "\n")
+		}
 	}
 	if err := os.WriteFile(config, []byte(lines.String()+"save-every = 5\n"), 0o666); err != nil {
 		t.Fatal(err)

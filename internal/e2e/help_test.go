@@ -113,7 +113,7 @@ func TestWrongFlags(t *testing.T) {
 		{"train -lr 1,5", `tfm: -lr is "1,5", expected a number, without commas; run 'tfm help train'`},
 		{"train -joint=maybe", `-joint is "maybe", expected true or false; run 'tfm help train'`},
 		{"train -src a -src b", `-src and -tgt belong together: -tgt is missing`},
-		{"train -clip 1", `tfm: unknown flag -clip; did you mean "-clip-norm"?`},
+		{"train -clip 1", `tfm: unknown flag -clip; did you mean "-set clip-norm=X"?`},
 		{"train -preset tinny", `tfm: -preset is "tinny", which is unknown; did you mean "tiny"?`},
 		{"train -optimizer adm", `tfm: -optimizer is "adm", expected adam, adamw, sgd or muon; did you mean "adam"?`},
 		{"train -set norm=psot", `tfm: norm is "psot", expected post, pre or deep; did you mean "post"?`},
