@@ -26,12 +26,12 @@ func program() cli.Program {
 				{Name: "distill", NoArgs: true, Setup: distillCommand},
 				{Name: "quantize", Setup: quantizeCommand},
 				{Name: "shortlist", NoArgs: true, Setup: shortlistCommand},
-				{Name: "align-heads", NoArgs: true, Setup: alignHeadsCommand},
+				{Name: "align-heads", Rare: true, NoArgs: true, Setup: alignHeadsCommand},
 			}),
 			group("Train in rounds, on many machines", []cli.Command{
 				{Name: "plan", Setup: planCommand},
-				{Name: "work", Setup: workCommand},
-				{Name: "merge", Setup: mergeCommand},
+				{Name: "work", Rare: true, Setup: workCommand},
+				{Name: "merge", Rare: true, Setup: mergeCommand},
 			}),
 			group("Models of other systems", []cli.Command{
 				{Name: "import", Setup: importCommand},
@@ -54,13 +54,13 @@ func program() cli.Program {
 			}),
 			group("Learn", []cli.Command{
 				{Name: "demo", NoArgs: true, Setup: demoCommand},
-				{Name: "lesson", NoArgs: true, Setup: lessonCommand},
+				{Name: "lesson", Rare: true, NoArgs: true, Setup: lessonCommand},
 				{Name: "mnist", NoArgs: true, Setup: mnistCommand},
 			}),
 			group("This program", []cli.Command{
 				cli.HelpCommand(program),
 				cli.CompletionCommand(program),
-				{Name: "version", NoArgs: true, Setup: versionCommand},
+				{Name: "version", Rare: true, NoArgs: true, Setup: versionCommand},
 			}),
 		),
 	}

@@ -28,10 +28,14 @@ func completions(t *testing.T, words ...string) (completed []string) {
 }
 
 func TestHelp(t *testing.T) {
-	list := mustRun(t, "", "help").stdout
-	if h := mustRun(t, "", "-h").stdout; h != list {
-		t.Errorf("tfm -h =\n%s\nwant the output of tfm help:\n%s", h, list)
+	few := mustRun(t, "", "help").stdout
+	if h := mustRun(t, "", "-h").stdout; h != few {
+		t.Errorf("tfm -h =\n%s\nwant the output of tfm help:\n%s", h, few)
 	}
+	if n := len(regexp.MustCompile(`(?m)^  [a-z]`).FindAllString(few, -1)); n > 22 {
+		t.Errorf("tfm help lists %d commands, want at most 22", n)
+	}
+	list := mustRun(t, "", "help", "-all").stdout
 	for _, name := range completions(t, "") {
 		line := regexp.MustCompile(`(?m)^  ` + name + ` +(.*)$`).FindStringSubmatch(list)
 		if line == nil {

@@ -175,7 +175,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	_, list, _ := run(t, nil, "help")
+	_, list, _ := run(t, nil, "help", "-all")
 	if want := "prog does nothing.\n\nWork:\n  perform     do it\n\n:\n  help        \n  completion"; !strings.HasPrefix(list, want) {
 		t.Errorf("prog help =\n%s\nwant prefix\n%s", list, want)
 	}

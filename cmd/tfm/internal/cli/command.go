@@ -17,6 +17,7 @@ import (
 type Command struct {
 	Name   string
 	Group  string // heading in the list of commands
+	Rare   bool   // only in the list of all commands
 	Manual Manual
 
 	NoArgs bool            // arguments are an error
@@ -54,7 +55,7 @@ type Program struct {
 func (p Program) Run(ctx context.Context, args []string) int {
 	surviveFileLimit()
 	if len(args) == 0 {
-		os.Stderr.WriteString(p.overview())
+		os.Stderr.WriteString(p.overview(false))
 		return 2
 	}
 	name, rest := args[0], args[1:]
@@ -114,7 +115,7 @@ func (p Program) run(ctx context.Context, c Command, args []string) error {
 	operands, err := f.parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		all := slices.Contains(args, "-all") || slices.Contains(args, "--all")
-		return p.help([]string{c.Name}, p.overview, func(c Command) string { return p.commandHelp(c, all) })
+		return p.help([]string{c.Name}, "", func(c Command) string { return p.commandHelp(c, all) })
 	}
 	if err == nil && c.NoArgs {
 		err = NoArguments(operands)

@@ -19,7 +19,7 @@ var shellNames = []string{"bash", "zsh", "fish", "powershell"}
 // CompletionCommand returns the command "completion" of the program that p returns.
 func CompletionCommand(p func() Program) Command {
 	return Command{
-		Name: "completion",
+		Name: "completion", Rare: true,
 		Args: func() []string { return shellNames },
 		Setup: func(f *Flags) Action {
 			var words, empty bool

@@ -14,26 +14,26 @@ import (
 // HelpCommand returns the command "help" of the program that p returns.
 func HelpCommand(p func() Program) Command {
 	return Command{
-		Name: "help",
+		Name: "help", Rare: true,
 		Args: func() []string { return p().names() },
 		Setup: func(f *Flags) Action {
 			var all, man bool
-			f.BoolVar(&all, "all", false, "show all flags and notes of the command")
+			f.BoolVar(&all, "all", false, "show all flags and notes of the command, or all commands")
 			f.BoolVar(&man, "man", false, "print the manual page, for man or groff")
 			return func(_ context.Context, args []string) error {
 				p := p()
 				if man {
-					return p.help(args, p.manIndex, p.manPage)
+					return p.help(args, p.manIndex(), p.manPage)
 				}
-				return p.help(args, p.overview, func(c Command) string { return p.commandHelp(c, all) })
+				return p.help(args, p.overview(all), func(c Command) string { return p.commandHelp(c, all) })
 			}
 		},
 	}
 }
 
 // help prints the text of all commands, or of the one that args names.
-func (p Program) help(args []string, overview func() string, command func(Command) string) error {
-	text := overview()
+func (p Program) help(args []string, overview string, command func(Command) string) error {
+	text := overview
 	switch len(args) {
 	case 0:
 	case 1:
@@ -49,23 +49,31 @@ func (p Program) help(args []string, overview func() string, command func(Comman
 	return err
 }
 
-// overview returns the list of the commands under the headings of their groups.
-func (p Program) overview() string {
+// overview returns the list of the commands under the headings of their groups: without the rare
+// ones, or all.
+func (p Program) overview(all bool) string {
 	var b strings.Builder
 	b.WriteString(p.About + "\n")
 	longest := 0
 	for _, name := range p.names() {
 		longest = max(longest, len(name))
 	}
-	group := ""
-	for i, c := range p.Commands {
-		if i == 0 || c.Group != group {
+	group, rare := "", 0
+	for _, c := range p.Commands {
+		if c.Rare && !all {
+			rare++
+			continue
+		}
+		if c.Group != group {
 			group = c.Group
 			fmt.Fprintf(&b, "\n%s:\n", group)
 		}
 		b.WriteString(terminal.Row("  "+c.Name, c.Manual.Short, longest+4, helpColumns) + "\n")
 	}
 	fmt.Fprintf(&b, "\n'%s help COMMAND' shows the flags of a command and examples.\n", p.Name)
+	if rare > 0 {
+		fmt.Fprintf(&b, "'%s help -all' lists %d more commands.\n", p.Name, rare)
+	}
 	return b.String()
 }
 

@@ -33,9 +33,6 @@ const (
 	// Share of the validation pairs that are training pairs, and of those whose source is a
 	// training source: up to 0.001.
 	maxOverlap, maxSourceOverlap = 0.01, 0.1
-	// Share of the letters of a side that are of the scripts of its language: technical
-	// Chinese, with English names, has 0.69.
-	minScript = 0.2
 	// Training pairs that a model does not learn by heart, and those of a useful translator.
 	minPairs, usefulPairs = 1000, 10_000
 )
@@ -64,7 +61,7 @@ func (d *data) warn(text string, args ...any) { d.found = append(d.found, fmt.Sp
 // warnings returns the warnings, the most serious first.
 func (d data) warnings() []string {
 	d.detect()
-	d.languages()
+	d.detectedLanguages()
 	d.mixLanguages()
 	d.sameLanguage()
 	d.swapped()

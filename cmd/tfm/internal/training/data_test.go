@@ -87,9 +87,8 @@ func TestDataWarnings(t *testing.T) {
 		{"unknown languages", source, chinese, nil, nil, "sr tlh", nil},
 		{"same", source, source, nil, nil, " ", []string{"source and target are the same in 2,000 of 2,000 training pairs, so that the model learns to copy: check -src and -tgt"}},
 		{"swapped languages", source, chinese, nil, nil, "zh en", []string{
-			"source and target are swapped: -src-lang is zh, but 100% of the letters of the source are Latin, and -tgt-lang is en, but 100% of the letters of the target are Chinese: exchange -src and -tgt"}},
-		{"wrong language", source, target, nil, nil, "en ru", []string{"-tgt-lang is ru, but 100% of the letters of the target are Latin: check the files and the language"}},
-		{"wrong languages", source, target, nil, nil, "uk zh-Hans-CN", []string{"Latin, and -tgt-lang is zh-Hans-CN, but 100% of the letters of the target are Latin: check the files and the languages"}},
+			"source and target are swapped: -tgt-lang is en, but the targets look like zh-Hant (251 of 500 sampled): exchange -src and -tgt"}},
+		{"wrong language", source, target, nil, nil, "en ru", []string{"-tgt-lang is ru, but the targets look like de (497 of 500 sampled): check the file and the language"}},
 		{"no fault, real sentences", english, german, nil, nil, "en-GB de-AT", nil},
 		{"languages of one script swapped", german, english, nil, nil, "en de", []string{
 			"source and target are swapped: -src-lang is en, but the sources look like de ("}},

@@ -5,7 +5,6 @@
 //	rounds.go    a training in rounds
 //	print.go     the settings and the events as lines
 //	data.go      warnings about the data
-//	scripts.go   warnings about languages whose script the data does not have
 //	detected.go  warnings about languages that the data is not in
 //	watch.go     warnings about a run that goes wrong; estimate.go: its duration
 //	save.go      the model file
