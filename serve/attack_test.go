@@ -134,7 +134,7 @@ func TestThousandSlowClients(t *testing.T) {
 
 // Whatever is too much of something is refused with the status of the client's fault.
 func TestOversized(t *testing.T) {
-	address, _ := listen(t, time.Minute, serve.Options{MaxCharacters: 1000, MaxTexts: 10, MaxAlternates: 4, MaxBody: 1 << 20})
+	address, _ := listen(t, time.Minute, serve.Options{MaxCharacters: 1000, MaxTexts: 10, MaxBody: 1 << 20})
 	var bomb bytes.Buffer
 	z := zip.NewWriter(&bomb)
 	w, err := z.CreateRaw(&zip.FileHeader{Name: "word/document.xml", UncompressedSize64: 1 << 40})
@@ -156,7 +156,7 @@ func TestOversized(t *testing.T) {
 		"characters":          {object("/translate", `{"q": "`+strings.Repeat("a", 1001)+`"`+rest+`}`), 400},
 		"characters of all":   {object("/translate", `{"q": ["`+strings.Repeat("a", 600)+`", "`+strings.Repeat("a", 600)+`"]`+rest+`}`), 400},
 		"texts":               {object("/translate", `{"q": ["a"`+strings.Repeat(`, "a"`, 10)+`]`+rest+`}`), 400},
-		"alternatives":        {object("/translate", `{"q": "a", "alternatives": 5`+rest+`}`), 400},
+		"alternatives":        {object("/translate", `{"q": "a", "alternatives": 17`+rest+`}`), 400},
 		"largest number":      {object("/translate", `{"q": "a", "alternatives": 1e999`+rest+`}`), 400},
 		"texts of DeepL":      {object("/v2/translate", `{"text": ["a"`+strings.Repeat(`, "a"`, 10)+`], "target_lang": "de"}`), 400},
 		"texts of Immersive":  {object("/translate", `{"text_list": ["a"`+strings.Repeat(`, "a"`, 10)+`], "target_lang": "de"}`), 400},

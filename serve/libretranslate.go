@@ -37,8 +37,8 @@ func answerLibre(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limit := c.options.MaxAlternates; n > limit {
-		return nil, badRequest(fmt.Sprintf("Invalid request: alternatives parameter must be <= %d", limit))
+	if n > maxAlternatives {
+		return nil, badRequest(fmt.Sprintf("Invalid request: alternatives parameter must be <= %d", maxAlternatives))
 	}
 	if format != "" && format != "text" && format != "html" {
 		return nil, badRequest(format + " format is not supported")

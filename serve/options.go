@@ -33,7 +33,6 @@ type Options struct {
 	MaxBody        int64         // bytes of a request with a document; 16 MB
 	MaxCharacters  int           // of a request, unless its key has another limit; 200,000
 	MaxTexts       int           // of a request; 1,000
-	MaxAlternates  int           // alternatives of a text; 16
 	MaxConnections int           // of Serve at a time; three quarters may have requests; 4,096
 
 	Log *slog.Logger // a line for each request, without texts, keys or addresses; nil for none
@@ -45,7 +44,6 @@ func (o Options) withDefaults() Options {
 	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
 	o.MaxCharacters = cmp.Or(o.MaxCharacters, 200_000)
 	o.MaxTexts = cmp.Or(o.MaxTexts, 1000)
-	o.MaxAlternates = cmp.Or(o.MaxAlternates, 16)
 	o.MaxConnections = cmp.Or(o.MaxConnections, 4096)
 	o.Prefix = strings.TrimSuffix(o.Prefix, "/")
 	return o

@@ -92,7 +92,7 @@ func (c *call) v1Request() (*v1Request, error) {
 	case (r.Prefix != "" || r.Next > 0) && len(r.Texts) > 1:
 		return nil, badRequest("Invalid request: prefix and next parameters are for one text")
 	}
-	r.Alternatives, r.Next = min(r.Alternatives, c.options.MaxAlternates), min(r.Next, c.options.MaxAlternates)
+	r.Alternatives, r.Next = min(r.Alternatives, maxAlternatives), min(r.Next, maxAlternatives)
 	if r.Prefix != "" {
 		return r, c.checkTexts([]string{r.Texts[0] + r.Prefix})
 	}

@@ -15,6 +15,9 @@ import (
 	"tfm/translate"
 )
 
+// maxAlternatives is the limit of the alternatives of a text.
+const maxAlternatives = 16
+
 // job is how the texts of a request are translated.
 type job struct {
 	steps        []direction

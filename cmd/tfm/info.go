@@ -30,8 +30,6 @@ func infoCommand(f *cli.Flags) cli.Action {
 	f.StringVar(&c.model, "model", "", "model `file` to show").Common()
 	settings.PresetFlag(f, &c.preset, "base").Common()
 	f.IntVar(&c.size, "vocab-size", 0, "pieces of a joint vocabulary").Range(minVocab, maxVocab).Common()
-	f.IntVar(&c.srcSize, "src-vocab-size", 0, "pieces of a separate source vocabulary").Range(minVocab, maxVocab).Common()
-	f.IntVar(&c.tgtSize, "tgt-vocab-size", 0, "pieces of a separate target vocabulary").Range(minVocab, maxVocab).Common()
 	f.BoolVar(&c.table3, "table3", false, "show the models of the paper's Table 3 with their parameter counts").Common()
 	config, _ := model.Preset("base")
 	settings.InfoFlags(f, &config)
@@ -40,10 +38,10 @@ func infoCommand(f *cli.Flags) cli.Action {
 
 // information is the command with its flags.
 type information struct {
-	given                  func() map[string]string // flags of the command line
-	model, preset          string
-	size, srcSize, tgtSize int // of vocabularies
-	table3, json           bool
+	given         func() map[string]string // flags of the command line
+	model, preset string
+	size          int // of the vocabulary
+	table3, json  bool
 }
 
 func (c *information) run(_ context.Context, args []string) error {
@@ -71,26 +69,17 @@ func (c *information) run(_ context.Context, args []string) error {
 
 // infoOfPreset prints the configuration that the flags describe.
 func (c *information) infoOfPreset() error {
-	given := c.given()
-	run, err := settings.Model(c.preset, given)
+	run, err := settings.Model(c.preset, c.given())
 	if err != nil {
 		return err
 	}
 	config, size := run.Config, c.size
-	separate := c.srcSize != 0 || c.tgtSize != 0
-	if size == 0 && !separate && run.Origin("vocab-size") == settings.Recipe {
+	if size == 0 && run.Origin("vocab-size") == settings.Recipe {
 		size = run.VocabSize
 	}
 	switch {
-	case size != 0 && separate:
-		return cli.Usagef("either -vocab-size or -src-vocab-size and -tgt-vocab-size")
 	case size != 0:
 		config.SrcVocab, config.TgtVocab = size, size
-	case c.srcSize != 0 && c.tgtSize != 0:
-		config.SrcVocab, config.TgtVocab = c.srcSize, c.tgtSize
-		if _, ok := given["tie"]; !ok {
-			config.Tie = model.TieDecoder
-		}
 	case run.Origin("preset") == settings.CommandLine:
 		return cli.Usagef("-preset %s needs -vocab-size, such as 32000", c.preset)
 	default:

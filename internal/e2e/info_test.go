@@ -14,12 +14,7 @@ func TestInfoOfPresets(t *testing.T) {
 		// 32,000·512 embeddings; an encoder layer has 4·(512²+512) + 2·512·2048+2048+512 +
 		// 2·2·512 = 3,152,384, a decoder layer 4,204,032.
 		{[]string{"-preset", "base", "-vocab-size", "32000"}, "parameters: 60,522,496\n"},
-		{[]string{"-preset", "base", "-src-vocab-size", "32000", "-tgt-vocab-size", "16000"}, "parameters: 68,714,496\n"},
 		{[]string{"-preset", "base", "-vocab-size", "32000", "-set", "encoder-layers=12", "-set", "decoder-layers=1"}, "parameters: 58,416,640\n"},
-		// The encoder and decoder of PyTorch's nn.Transformer, two nn.Embedding(5000, 512)
-		// and an nn.Linear(512, 5000), without the norms behind the stacks and with them.
-		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-set", "tie=none", "-set", "final-norm=false"}, "parameters: 51,823,496\n"},
-		{[]string{"-preset", "base", "-src-vocab-size", "5000", "-tgt-vocab-size", "5000", "-set", "tie=none", "-set", "final-norm=true"}, "parameters: 51,825,544\n"},
 		{[]string{"-preset", "base", "-vocab-size", "5000", "-set", "tie=none", "-set", "output-bias=false"}, "parameters: 51,818,496\n"},
 		// A recipe says how many pieces there are, too.
 		{[]string{"-preset", "multi30k-tok"}, "parameters: 2,605,568\n"},

@@ -71,11 +71,35 @@ type size struct {
 // usualTime is assumed for a run without -time.
 const usualTime = time.Hour
 
-// budget is the time of a run and what follows from it.
+// choosing says what is chosen from the corpus.
+type choosing int
+
+const (
+	chooseNothing    choosing = iota // a resumed run has the settings of its checkpoint
+	chooseVocabulary                 // the paper does not fix it for other corpora
+	chooseAll                        // of a run with one of sizes
+	chooseFineTuned                  // of a run from the weights of a model
+)
+
+// budget is the time of a run and what follows from it and the files. It does not change after
+// Resolve.
 type budget struct {
-	time time.Duration
-	why  string // the time and its origin
-	size size   // that the time suits
+	choose        choosing
+	time          time.Duration
+	why           string // the time and its origin
+	size          size   // that the time suits
+	newVocabulary bool   // it is learned, so that its size can be chosen
+}
+
+// choosing returns what is chosen for a run with the preset and the files in r.
+func (r *Run) choosing() choosing {
+	switch {
+	case r.fineTuned != nil:
+		return chooseFineTuned
+	case slices.ContainsFunc(sizes, func(s size) bool { return s.preset == r.Preset }):
+		return chooseAll
+	}
+	return chooseVocabulary
 }
 
 // newBudget returns the budget of a run with the limit of its time, 0 for none.
@@ -121,24 +145,25 @@ func trainingSpeed(c model.Config) float64 { return 48e9 / float64(c.CountParams
 
 // Choose sets the settings that follow from the corpus and the time, except given ones, after
 // Resolve. Settings of base, big and the other presets of the paper stay the paper's, except for
-// the vocabulary, which the paper does not fix for other corpora. Those of a resumed run stay.
+// the vocabulary.
 func (r *Run) Choose(s *corpus.Survey) {
-	if r.Resume {
-		return
-	}
-	if r.fineTuned != nil {
+	switch r.budget.choose {
+	case chooseVocabulary:
+		if total := corpusTokens(s); r.budget.newVocabulary && r.chosen("vocab-size", "%s", tokensOfText(total)) {
+			r.VocabSize = vocabSize(total, maxVocab)
+		}
+	case chooseAll:
+		r.chooseAll(s)
+	case chooseFineTuned:
 		r.chooseFineTuning(s)
-		return
 	}
+}
+
+// chooseAll is Choose for a run with one of sizes.
+func (r *Run) chooseAll(s *corpus.Survey) {
 	total := corpusTokens(s)
 	text := tokensOfText(total)
 	i := slices.IndexFunc(sizes, func(s size) bool { return s.preset == r.Preset })
-	if i < 0 {
-		if r.newVocabulary && r.chosen("vocab-size", "%s", text) {
-			r.VocabSize = vocabSize(total, maxVocab)
-		}
-		return
-	}
 	size, preset := sizes[i], train.OptionsFor(r.Preset)
 	stepTokens := 2 * float64(preset.BatchTokens)
 	steps := r.budget.time.Seconds() * size.speed / stepTokens
@@ -149,7 +174,7 @@ func (r *Run) Choose(s *corpus.Survey) {
 		steps, stepTokens = float64(r.Options.Steps), stepTokens*float64(k)
 	}
 	epochs := steps * stepTokens / max(total, 1)
-	if r.newVocabulary && r.chosen("vocab-size", "%s, %s", text, aboutEpochs(epochs)) {
+	if r.budget.newVocabulary && r.chosen("vocab-size", "%s, %s", text, aboutEpochs(epochs)) {
 		r.VocabSize = vocabSize(total*min(1, epochs/fullVocabEpochs), size.vocab)
 	}
 	if r.chosen("dropout", "%s", aboutEpochs(epochs)) {

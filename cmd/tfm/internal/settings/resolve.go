@@ -114,7 +114,8 @@ func (r *Run) usePreset() (err error) {
 // base sets the settings of the preset and of the model of -init. A run that names no preset has
 // the one of the model's size, or the one that suits its time.
 func (r *Run) base(facts Facts, named bool) error {
-	r.budget, r.newVocabulary = newBudget(r.Options.Time), facts.Tokenizers == nil
+	r.budget = newBudget(r.Options.Time)
+	r.budget.newVocabulary = facts.Tokenizers == nil
 	switch {
 	case !named && facts.Init != nil:
 		r.Preset = presetLike(facts.Init.Config, r.budget.size.preset)
@@ -128,6 +129,7 @@ func (r *Run) base(facts Facts, named bool) error {
 	if facts.Init != nil {
 		r.fineTune(facts.Init, named)
 	}
+	r.budget.choose = r.choosing()
 	return nil
 }
 

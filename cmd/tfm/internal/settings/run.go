@@ -43,9 +43,8 @@ type Run struct {
 	choices []Choice
 
 	// After Resolve.
-	budget        budget
-	newVocabulary bool     // the vocabulary can be chosen
-	fineTuned     *Trained // the model of Options.Init
+	budget    budget
+	fineTuned *Trained // the model of Options.Init
 }
 
 // Origin is the source of a setting's value. Higher origins override lower ones.
