@@ -26,7 +26,8 @@
 //
 //   - Options.Validate or Config.Validate checks its value; flagNames lists a flag whose name
 //     differs from that of its field in JSON.
-//   - A setting that may differ in a resumed run has the tag resume:"free" in train.Options, or is
-//     in notCompared if train.Options does not have it.
-//   - A flag that is not a setting is in Actions, a setting that is not a flag in settingsOnly.
+//   - The traits of the flag follow its declaration: Setting (only -set and lines of files give
+//     it), Action (it is no setting), With(free) (it may differ in a resumed run; fields of
+//     train.Options have the tag resume:"free" instead) and With(notInPlan) (a training in rounds
+//     has none).
 package settings
