@@ -30,8 +30,8 @@ var formats = []format{
 		return isDir && parts.IsFile(path, ctranslate2.ModelFile) && !marian.Is(path, isDir)
 	}, ctranslate2.Read, ctranslate2.Write},
 	{"argos", argos.Is, argos.Read, nil},
-	{"marian-hf", hf.IsMarian, hf.ReadMarian, hf.Write},
-	{"m2m-hf", hf.IsM2M, hf.ReadM2M, nil},
+	{"marian-hf", func(path string, isDir bool) bool { return isDir && hf.ModelType(path) == hf.MarianType }, hf.ReadMarian, hf.Write},
+	{"m2m-hf", func(path string, isDir bool) bool { return isDir && hf.ModelType(path) == hf.M2MType }, hf.ReadM2M, nil},
 	{"marian", marian.Is, marian.Read, marian.Write},
 	{"pytorch", nil, nil, pytorch.Write},
 }

@@ -213,13 +213,13 @@ func (r *reader) readEmbeddings(a *parts.Assembly) {
 		name  string
 		v     *parts.Vocabulary
 	}{{&a.SrcTable, r.sourceEmbedding(), r.src}, {&a.TgtTable, "decoder/embeddings/weight", r.tgt}, {&a.OutTable, "decoder/projection/weight", r.tgt}} {
-		*t.table = parts.Table{Matrix: r.Matrix(t.name, len(t.v.Tokens), c.DModel), Bos: -1}
+		*t.table = parts.Table{Matrix: r.Matrix(t.name, len(t.v.Tokens), c.DModel), BOS: -1}
 	}
 	if !r.zero {
-		a.TgtTable.Bos = r.start
+		a.TgtTable.BOS = r.start
 	}
 	if c.Source.HasBOS() {
-		a.SrcTable.Bos = r.src.Row(r.options.BOS)
+		a.SrcTable.BOS = r.src.Row(r.options.BOS)
 	}
 	c.Tie = model.TieNone
 	if slices.Equal(a.TgtTable.Data, a.OutTable.Data) {
@@ -232,11 +232,11 @@ func (r *reader) readEmbeddings(a *parts.Assembly) {
 	// The bias excludes the ids that the source cannot predict.
 	c.OutputBias = r.bias == nil || slices.ContainsFunc(r.target.Excluded(), func(id int32) bool { return id > model.BOS })
 	for row, b := range r.bias {
-		if row != r.tgt.Pad && row != r.tgt.Bos && b != 0 {
+		if row != r.tgt.Pad && row != r.tgt.BOS && b != 0 {
 			c.OutputBias = true
 		}
 	}
-	c.OutputBias = c.OutputBias || r.bias != nil && (r.tgt.Pad < 0 || r.tgt.Bos < 0)
+	c.OutputBias = c.OutputBias || r.bias != nil && (r.tgt.Pad < 0 || r.tgt.BOS < 0)
 }
 
 // naming are the names of CTranslate2.

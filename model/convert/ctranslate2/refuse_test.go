@@ -25,7 +25,7 @@ func smallModel(t testing.TB) (*modelFile, map[string][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.Pad, v.Bos, v.Eos, v.Unknown = 0, 1, 2, 3
+	v.Pad, v.BOS, v.EOS, v.Unknown = 0, 1, 2, 3
 	s, err := v.Words()
 	if err != nil {
 		t.Fatal(err)

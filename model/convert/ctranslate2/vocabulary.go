@@ -44,7 +44,7 @@ func (r *reader) readVocabulary(name string, rows int) (*parts.Vocabulary, error
 	if err != nil {
 		return nil, err
 	}
-	v.Unknown, v.Eos = v.Row(r.options.Unknown), v.Row(r.options.EOS)
+	v.Unknown, v.EOS = v.Row(r.options.Unknown), v.Row(r.options.EOS)
 	if r.hasOwnTokenizers() {
 		v.Unknown = -1
 	}
@@ -53,7 +53,7 @@ func (r *reader) readVocabulary(name string, rows int) (*parts.Vocabulary, error
 			v.Controls[row] = true
 		}
 	}
-	if v.Eos == v.Unknown {
+	if v.EOS == v.Unknown {
 		return nil, fmt.Errorf("%s: found %.40q as the end of a sentence and as the unknown token", path, r.options.EOS)
 	}
 	return v, nil
@@ -110,9 +110,9 @@ func (r *reader) setSpecialRows() error {
 	switch {
 	case r.Err != nil:
 		return r.Err
-	case r.tgt.Eos < 0:
+	case r.tgt.EOS < 0:
 		return fmt.Errorf("%s: found no token %.40q, the end of a sentence", r.tgt.Path, r.options.EOS)
-	case r.src.Eos < 0 && r.options.SourceEOS:
+	case r.src.EOS < 0 && r.options.SourceEOS:
 		return fmt.Errorf("%s: found no token %.40q, the end of a source", r.src.Path, r.options.EOS)
 	case r.start < 0 && !r.zero:
 		return fmt.Errorf("%s: found no token %.40q, which the decoder starts with", r.tgt.Path, *r.options.Start)
@@ -120,19 +120,19 @@ func (r *reader) setSpecialRows() error {
 	// A token that the decoder can predict needs an id besides Pad and BOS, which no search
 	// selects.
 	impossible := func(row int) bool {
-		return row >= 0 && row != r.tgt.Eos && row != r.tgt.Unknown && r.bias != nil && math.IsInf(float64(r.bias[row]), -1)
+		return row >= 0 && row != r.tgt.EOS && row != r.tgt.Unknown && r.bias != nil && math.IsInf(float64(r.bias[row]), -1)
 	}
 	if !r.zero && impossible(r.start) {
-		r.tgt.Bos = r.start
+		r.tgt.BOS = r.start
 	}
 	for row := range r.bias {
-		if r.tgt.Pad < 0 && row != r.tgt.Bos && impossible(row) {
+		if r.tgt.Pad < 0 && row != r.tgt.BOS && impossible(row) {
 			r.tgt.Pad = row
 		}
 	}
 	bos := r.src.Row(r.options.BOS)
-	if !r.joint && bos != r.src.Eos && bos != r.src.Unknown {
-		r.src.Bos = bos
+	if !r.joint && bos != r.src.EOS && bos != r.src.Unknown {
+		r.src.BOS = bos
 	}
 	names := []string{"<pad>", "<blank>"}
 	if r.tgt.Pad >= 0 {
@@ -140,7 +140,7 @@ func (r *reader) setSpecialRows() error {
 	}
 	for _, token := range names {
 		row := r.src.Row(token)
-		if !r.joint && r.src.Pad < 0 && row != r.src.Bos && row != r.src.Eos && row != r.src.Unknown {
+		if !r.joint && r.src.Pad < 0 && row != r.src.BOS && row != r.src.EOS && row != r.src.Unknown {
 			r.src.Pad = row
 		}
 	}
@@ -220,9 +220,9 @@ func (r *reader) readOwnSides() error {
 		v         *parts.Vocabulary
 		tokenizer text.Tokenizer
 	}{{&r.source, r.src, t.Source}, {&r.target, r.tgt, t.Target}} {
-		if n := s.tokenizer.Size(); n != len(s.v.Tokens) || s.v.Pad != model.Pad || s.v.Bos != model.BOS || s.v.Eos != model.EOS {
+		if n := s.tokenizer.Size(); n != len(s.v.Tokens) || s.v.Pad != model.Pad || s.v.BOS != model.BOS || s.v.EOS != model.EOS {
 			return fmt.Errorf("%s: found %d tokens, with special ones %d, %d and %d, expected %d, as in the tokenizer beside it, with special ones 0, 1 and 2",
-				s.v.Path, len(s.v.Tokens), s.v.Pad, s.v.Bos, s.v.Eos, n)
+				s.v.Path, len(s.v.Tokens), s.v.Pad, s.v.BOS, s.v.EOS, n)
 		}
 		s.side.Tokenizer = s.tokenizer
 		for i := range s.v.Tokens {

@@ -11,19 +11,26 @@ import (
 	"tfm/model/convert/internal/parts"
 )
 
-// IsMarian reports whether path is a folder of transformers' MarianMTModel.
-func IsMarian(path string, isDir bool) bool {
-	if !isDir || !parts.IsFile(path, ConfigFile) {
-		return false
+// The values of model_type that are read.
+const (
+	MarianType = "marian"
+	M2MType    = "m2m_100"
+)
+
+// ModelType returns the model_type in the config.json of a folder of transformers, "" without one.
+func ModelType(path string) string {
+	if !parts.IsFile(path, ConfigFile) {
+		return ""
 	}
 	var c struct {
 		ModelType string `json:"model_type"`
 	}
 	data, err := os.ReadFile(filepath.Join(path, ConfigFile))
-	return err == nil && json.Unmarshal(data, &c) == nil && c.ModelType == MarianType
+	if err != nil || json.Unmarshal(data, &c) != nil {
+		return ""
+	}
+	return c.ModelType
 }
-
-const MarianType = "marian"
 
 // config is the part of config.json that describes the model. A field that transformers
 // does not write has its default in defaultMarianConfig.

@@ -2,9 +2,7 @@ package hf
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,7 +18,6 @@ import (
 const (
 	specialFile       = "special_tokens_map.json"
 	tokenizerFile     = "tokenizer.json"
-	M2MType           = "m2m_100"
 	maxM2MUnnamedRows = 8 // of the embeddings, after those of all tokens
 	maxM2MLanguages   = 1 << 10
 )
@@ -38,11 +35,11 @@ func ReadM2M(dir string) (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	r := &m2mReader{reader: reader{Folder: f}}
-	if err := r.readSettings(); err != nil {
+	r := &reader{folder: f}
+	if err := r.readM2MSettings(); err != nil {
 		return model.File{}, err
 	}
-	v, err := r.readVocabulary()
+	v, err := r.readM2MVocabulary()
 	if err != nil {
 		return model.File{}, err
 	}
@@ -52,26 +49,7 @@ func ReadM2M(dir string) (model.File, error) {
 	}
 	defer w.close()
 	r.t = w.Tensors
-	return r.read(v)
-}
-
-// IsM2M reports whether path is a folder of M2M100ForConditionalGeneration.
-func IsM2M(path string, isDir bool) bool {
-	if !isDir || !parts.IsFile(path, ConfigFile) {
-		return false
-	}
-	var c struct {
-		ModelType string `json:"model_type"`
-	}
-	data, err := os.ReadFile(filepath.Join(path, ConfigFile))
-	return err == nil && json.Unmarshal(data, &c) == nil && c.ModelType == M2MType
-}
-
-// m2mReader reads a folder.
-type m2mReader struct {
-	reader
-	forced *int32 // first token of every target, nil if the caller chooses it
-	legacy bool   // the language follows the text of a source
+	return r.readM2M(v)
 }
 
 // m2mTokenizerConfig is the part of tokenizer_config.json and special_tokens_map.json that names
@@ -84,8 +62,8 @@ type m2mTokenizerConfig struct {
 	Added      map[string]token `json:"added_tokens_decoder"` // by id
 }
 
-// readSettings reads the configurations.
-func (r *m2mReader) readSettings() error {
+// readM2MSettings reads the configurations.
+func (r *reader) readM2MSettings() error {
 	r.config = config{
 		VocabSize: 128112, MaxPositions: 1024, EncoderLayers: 12, DecoderLayers: 12, EncoderHeads: 16, DecoderHeads: 16, EncoderFFN: 4096, DecoderFFN: 4096,
 		DModel: 1024, Activation: "relu", ScaleEmbedding: true, TieWordEmbeddings: true, Dropout: 0.1, AttentionDropout: 0.1,
@@ -103,38 +81,38 @@ func (r *m2mReader) readSettings() error {
 		{ConfigFile, false, &r.config}, {ConfigFile, false, &r.generation}, {generationFile, true, &r.generation},
 		{ConfigFile, false, &generation}, {generationFile, true, &generation}, {ConfigFile, false, &forced}, {generationFile, true, &forced},
 	} {
-		if err := r.ReadJSON(file.name, file.optional, file.v); err != nil {
+		if err := r.folder.ReadJSON(file.name, file.optional, file.v); err != nil {
 			return err
 		}
 	}
 	r.config.DecoderVocabSize, r.config.ShareEmbeddings, r.forced = r.config.VocabSize, true, forced.ID
 	delete(generation, "forced_bos_token_id")
 	if err := cmp.Or(refuseSettings(generation, generationOff), r.generation.validate(r.config.VocabSize)); err != nil {
-		return fmt.Errorf("%s: %w", r.Name(generationFile), err)
+		return fmt.Errorf("%s: %w", r.folder.Name(generationFile), err)
 	}
-	for name := range r.Files {
+	for name := range r.folder.Files {
 		if strings.HasPrefix(name, "tokenization_") && strings.HasSuffix(name, ".py") {
-			return fmt.Errorf("%s: found a tokenizer in Python, which may place the tokens of languages otherwise, expected that of transformers", r.Name(name))
+			return fmt.Errorf("%s: found a tokenizer in Python, which may place the tokens of languages otherwise, expected that of transformers", r.folder.Name(name))
 		}
 	}
 	return nil
 }
 
-// readVocabulary reads the vocabulary, whose rows are the special tokens, the pieces, the languages
+// readM2MVocabulary reads the vocabulary, whose rows are the special tokens, the pieces, the languages
 // and rows without a token.
-func (r *m2mReader) readVocabulary() (*parts.Vocabulary, error) {
-	t, err := parts.ReadSentencePiece(r.Folder, parts.M2MPiecesFile)
+func (r *reader) readM2MVocabulary() (*parts.Vocabulary, error) {
+	t, err := parts.ReadSentencePiece(r.folder, parts.M2MPiecesFile)
 	if err != nil {
 		return nil, err
 	}
 	pieces := t.Model().Pieces
 	tokens := []string{"<s>", "<pad>", "</s>", "<unk>"}
-	if r.Has(vocabFile) {
+	if r.folder.Has(vocabFile) {
 		rows := map[string]int32{}
-		if err := r.ReadJSON(vocabFile, false, &rows); err != nil {
+		if err := r.folder.ReadJSON(vocabFile, false, &rows); err != nil {
 			return nil, err
 		}
-		v, err := parts.VocabularyOf(r.Name(vocabFile), rows)
+		v, err := parts.VocabularyOf(r.folder.Name(vocabFile), rows)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +125,7 @@ func (r *m2mReader) readVocabulary() (*parts.Vocabulary, error) {
 		special := []sentencepiece.PieceType{sentencepiece.Unknown, sentencepiece.Control, sentencepiece.Control}
 		for i, kind := range special {
 			if len(pieces) <= len(special) || pieces[i].Type != kind || pieces[i].Text != []string{"<unk>", "<s>", "</s>"}[i] {
-				return nil, fmt.Errorf("%s: found other special tokens, expected <unk>, <s> and </s> as pieces 0 to 2", r.Name(parts.M2MPiecesFile))
+				return nil, fmt.Errorf("%s: found other special tokens, expected <unk>, <s> and </s> as pieces 0 to 2", r.folder.Name(parts.M2MPiecesFile))
 			}
 		}
 		for i := range pieces[len(special):] {
@@ -155,22 +133,22 @@ func (r *m2mReader) readVocabulary() (*parts.Vocabulary, error) {
 		}
 	}
 	named := len(tokens)
-	languages, err := r.readLanguages(named)
+	languages, err := r.readM2MLanguages(named)
 	if err != nil {
 		return nil, err
 	}
 	tokens = append(tokens, languages...)
-	if !r.Has(vocabFile) {
+	if !r.folder.Has(vocabFile) {
 		tokens = append(tokens, "<mask>")
 	}
 	if n := r.config.VocabSize - len(tokens); n < 0 || n > maxM2MUnnamedRows {
 		return nil, fmt.Errorf("%s: found vocab_size %d, expected %d, the tokens of %s with those of %d languages, or up to %d more",
-			r.Name(ConfigFile), r.config.VocabSize, len(tokens), parts.M2MPiecesFile, len(languages), maxM2MUnnamedRows)
+			r.folder.Name(ConfigFile), r.config.VocabSize, len(tokens), parts.M2MPiecesFile, len(languages), maxM2MUnnamedRows)
 	}
 	for i := 0; len(tokens) < r.config.VocabSize; i++ {
 		tokens = append(tokens, "madeupword"+strconv.Itoa(i))
 	}
-	v, err := parts.NewVocabulary(r.Name(parts.M2MPiecesFile), tokens)
+	v, err := parts.NewVocabulary(r.folder.Name(parts.M2MPiecesFile), tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -178,8 +156,8 @@ func (r *m2mReader) readVocabulary() (*parts.Vocabulary, error) {
 	if err := v.Find("</s>", "<unk>"); err != nil {
 		return nil, err
 	}
-	if v.Eos != int(r.generation.EOS) {
-		return nil, fmt.Errorf("%s: found eos_token_id %d, expected %d, that of </s>", r.Name(ConfigFile), r.generation.EOS, v.Eos)
+	if v.EOS != int(r.generation.EOS) {
+		return nil, fmt.Errorf("%s: found eos_token_id %d, expected %d, that of </s>", r.folder.Name(ConfigFile), r.generation.EOS, v.EOS)
 	}
 	v.Controls[0], v.Controls[1] = true, true
 	for row := named; row < len(tokens); row++ {
@@ -188,9 +166,9 @@ func (r *m2mReader) readVocabulary() (*parts.Vocabulary, error) {
 	return v, nil
 }
 
-// readLanguages returns the tokens of languages, whose rows begin at first. It compares the rows
+// readM2MLanguages returns the tokens of languages, whose rows begin at first. It compares the rows
 // with those that the files of the tokenizer name.
-func (r *m2mReader) readLanguages(first int) (languages []string, err error) {
+func (r *reader) readM2MLanguages(first int) (languages []string, err error) {
 	var full struct {
 		Added []struct {
 			ID      int    `json:"id"`
@@ -198,11 +176,11 @@ func (r *m2mReader) readLanguages(first int) (languages []string, err error) {
 		} `json:"added_tokens"`
 	}
 	var config, special m2mTokenizerConfig
-	if err := cmp.Or(r.ReadJSON(parts.TokenizerConfigFile, true, &config), r.ReadJSON(specialFile, true, &special), r.ReadJSON(tokenizerFile, true, &full)); err != nil {
+	if err := cmp.Or(r.folder.ReadJSON(parts.TokenizerConfigFile, true, &config), r.folder.ReadJSON(specialFile, true, &special), r.folder.ReadJSON(tokenizerFile, true, &full)); err != nil {
 		return nil, err
 	}
 	if name := strings.TrimSuffix(config.Class, "Fast"); name != "" && name != "NllbTokenizer" && name != "M2M100Tokenizer" {
-		return nil, fmt.Errorf("%s: found tokenizer_class %.40q, expected NllbTokenizer or M2M100Tokenizer", r.Name(parts.TokenizerConfigFile), name)
+		return nil, fmt.Errorf("%s: found tokenizer_class %.40q, expected NllbTokenizer or M2M100Tokenizer", r.folder.Name(parts.TokenizerConfigFile), name)
 	}
 	r.legacy = config.Legacy
 	rows := map[string]int{}
@@ -220,7 +198,7 @@ func (r *m2mReader) readLanguages(first int) (languages []string, err error) {
 		for _, token := range list {
 			isNew := parts.M2MCode(string(token)) != "" && !slices.Contains(languages, string(token))
 			if isNew && len(languages) == maxM2MLanguages {
-				return nil, fmt.Errorf("%s: found more than %d languages, expected those of a model", r.Path, maxM2MLanguages)
+				return nil, fmt.Errorf("%s: found more than %d languages, expected those of a model", r.folder.Path, maxM2MLanguages)
 			}
 			if isNew {
 				languages = append(languages, string(token))
@@ -234,23 +212,23 @@ func (r *m2mReader) readLanguages(first int) (languages []string, err error) {
 		slices.SortFunc(languages, func(a, b string) int { return rows[a] - rows[b] })
 	}
 	if len(languages) < 2 {
-		return nil, fmt.Errorf("%s: found no tokens of languages in %s, %s or %s, expected one of these files of the tokenizer", r.Path, specialFile, parts.TokenizerConfigFile, tokenizerFile)
+		return nil, fmt.Errorf("%s: found no tokens of languages in %s, %s or %s, expected one of these files of the tokenizer", r.folder.Path, specialFile, parts.TokenizerConfigFile, tokenizerFile)
 	}
 	for i, token := range languages {
 		if row, ok := rows[token]; ok && row != first+i {
-			return nil, fmt.Errorf("%s: found id %d of %s in the files of the tokenizer, expected %d", r.Path, row, token, first+i)
+			return nil, fmt.Errorf("%s: found id %d of %s in the files of the tokenizer, expected %d", r.folder.Path, row, token, first+i)
 		}
 	}
 	return languages, nil
 }
 
-// read returns the model.
-func (r *m2mReader) read(v *parts.Vocabulary) (model.File, error) {
+// readM2M returns the model.
+func (r *reader) readM2M(v *parts.Vocabulary) (model.File, error) {
 	h := r.config
 	h.ModelType = MarianType // whose fields have the same names
 	c, err := h.config()
 	if err != nil || !h.TieWordEmbeddings {
-		return model.File{}, fmt.Errorf("%s: %w", r.Name(ConfigFile), cmp.Or(err, fmt.Errorf("tie_word_embeddings is false, expected true")))
+		return model.File{}, fmt.Errorf("%s: %w", r.folder.Name(ConfigFile), cmp.Or(err, fmt.Errorf("tie_word_embeddings is false, expected true")))
 	}
 	a := parts.Assembly{Names: &m2mNaming}
 	r.readTables(&a)
@@ -275,7 +253,7 @@ func (r *m2mReader) read(v *parts.Vocabulary) (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	f.Info["source"] = "Hugging Face M2M-100 " + filepath.Base(filepath.Clean(r.Path))
+	f.Info["source"] = "Hugging Face M2M-100 " + filepath.Base(filepath.Clean(r.folder.Path))
 	d := r.generation.decoding()
 	d.Suppressed = a.Tgt.Suppressed(r.generation.suppressed)
 	f.Decoding = d.String()
@@ -285,7 +263,7 @@ func (r *m2mReader) read(v *parts.Vocabulary) (model.File, error) {
 			code = parts.M2MCode(v.Tokens[*r.forced])
 		}
 		if f.TgtLang = lang.Of(code); f.TgtLang == "" {
-			return model.File{}, fmt.Errorf("%s: found forced_bos_token_id %d, expected the token of a language", r.Name(generationFile), *r.forced)
+			return model.File{}, fmt.Errorf("%s: found forced_bos_token_id %d, expected the token of a language", r.folder.Name(generationFile), *r.forced)
 		}
 	}
 	return f, nil

@@ -34,11 +34,11 @@ func m2mFolder(t *testing.T, name string) (model.File, []int32, []m2mCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &m2mReader{reader: reader{Folder: testFolder(t, dir)}}
-	if err := r.readSettings(); err != nil {
+	r := &reader{folder: testFolder(t, dir)}
+	if err := r.readM2MSettings(); err != nil {
 		t.Fatal(err)
 	}
-	v, err := r.readVocabulary()
+	v, err := r.readM2MVocabulary()
 	if err != nil {
 		t.Fatal(err)
 	}

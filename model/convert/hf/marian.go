@@ -36,7 +36,7 @@ func ReadMarian(dir string) (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	r := &reader{Folder: f, config: defaultMarianConfig()}
+	r := &reader{folder: f, config: defaultMarianConfig()}
 	if err := r.readSettings(); err != nil {
 		return model.File{}, err
 	}
@@ -55,7 +55,7 @@ func ReadMarian(dir string) (model.File, error) {
 
 // reader reads a folder.
 type reader struct {
-	parts.Folder
+	folder     parts.Folder
 	t          *parts.Tensors
 	config     config
 	generation generation
@@ -64,6 +64,10 @@ type reader struct {
 		TFM *parts.Extra `json:"tfm"`
 	}
 	src, tgt *parts.Vocabulary
+
+	// Of M2M100ForConditionalGeneration.
+	forced *int32 // first token of every target, nil if the caller chooses it
+	legacy bool   // the language follows the text of a source
 }
 
 // readSettings reads the configurations.
@@ -81,7 +85,7 @@ func (r *reader) readSettings() error {
 		{ConfigFile, false, &r.extra}, {generationFile, true, &r.generation}, {parts.TokenizerConfigFile, true, &r.tokenizer},
 		{ConfigFile, false, &config}, {ConfigFile, false, &generation}, {generationFile, true, &generation},
 	} {
-		if err := r.ReadJSON(file.name, file.optional, file.v); err != nil {
+		if err := r.folder.ReadJSON(file.name, file.optional, file.v); err != nil {
 			return err
 		}
 	}
@@ -89,10 +93,10 @@ func (r *reader) readSettings() error {
 		r.config.DecoderVocabSize = r.config.VocabSize
 	}
 	if err := refuseSettings(config, configOff); err != nil {
-		return fmt.Errorf("%s: %w", r.Name(ConfigFile), err)
+		return fmt.Errorf("%s: %w", r.folder.Name(ConfigFile), err)
 	}
 	if err := cmp.Or(refuseSettings(generation, generationOff), r.generation.validate(r.config.DecoderVocabSize)); err != nil {
-		return fmt.Errorf("%s: %w", r.Name(generationFile), err)
+		return fmt.Errorf("%s: %w", r.folder.Name(generationFile), err)
 	}
 	return nil
 }
@@ -101,7 +105,7 @@ func (r *reader) readSettings() error {
 func (r *reader) read() (model.File, error) {
 	c, err := r.config.config()
 	if err != nil {
-		return model.File{}, fmt.Errorf("%s: %w", r.Name(ConfigFile), err)
+		return model.File{}, fmt.Errorf("%s: %w", r.folder.Name(ConfigFile), err)
 	}
 	bias := make([]float32, r.config.DecoderVocabSize)
 	if r.t.Has("final_logits_bias") {
@@ -142,7 +146,7 @@ func (r *reader) read() (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	f.Info["source"] = "Hugging Face Marian " + filepath.Base(filepath.Clean(r.Path))
+	f.Info["source"] = "Hugging Face Marian " + filepath.Base(filepath.Clean(r.folder.Path))
 	if f.SrcLang = parts.KnownLanguage(r.tokenizer.SourceLang); c.TgtLanguages == "" {
 		f.TgtLang = parts.KnownLanguage(r.tokenizer.TargetLang)
 	}
@@ -151,7 +155,7 @@ func (r *reader) read() (model.File, error) {
 		d.Suppressed = a.Tgt.Suppressed(r.generation.suppressed)
 	}
 	if err := d.ValidateFor(f.Model.Config); err != nil {
-		return model.File{}, fmt.Errorf("%s: %w", r.Name(generationFile), err)
+		return model.File{}, fmt.Errorf("%s: %w", r.folder.Name(generationFile), err)
 	}
 	f.Decoding = d.String()
 	if own && extra != nil {
@@ -166,7 +170,7 @@ func (r *reader) readTables(a *parts.Assembly) {
 	const shared, src, tgt, out = "model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"
 	c := r.config
 	first := func(size int, names ...string) parts.Table {
-		found := parts.Table{Bos: int(*r.generation.Start)}
+		found := parts.Table{BOS: int(*r.generation.Start)}
 		var foundName string
 		for _, name := range names {
 			if !r.t.Has(name) {

@@ -49,7 +49,7 @@ func (r *reader) readVocabularies() error {
 		tgtFile = targetVocabFile
 	} else if r.config.DecoderVocabSize != r.config.VocabSize {
 		return fmt.Errorf("%s: found decoder_vocab_size %d, expected %d as vocab_size without separate_vocabs in %s",
-			r.Name(ConfigFile), r.config.DecoderVocabSize, r.config.VocabSize, parts.TokenizerConfigFile)
+			r.folder.Name(ConfigFile), r.config.DecoderVocabSize, r.config.VocabSize, parts.TokenizerConfigFile)
 	}
 	var err error
 	if r.src, err = r.readVocabulary(vocabFile, r.config.VocabSize); err != nil {
@@ -58,20 +58,20 @@ func (r *reader) readVocabularies() error {
 	if r.tgt, err = r.readVocabulary(tgtFile, r.config.DecoderVocabSize); err != nil {
 		return err
 	}
-	if r.src.Tokenizer, err = parts.ReadSentencePiece(r.Folder, sourceFile); err != nil {
+	if r.src.Tokenizer, err = parts.ReadSentencePiece(r.folder, sourceFile); err != nil {
 		return err
 	}
-	r.tgt.Tokenizer, err = parts.ReadSentencePiece(r.Folder, targetFile)
+	r.tgt.Tokenizer, err = parts.ReadSentencePiece(r.folder, targetFile)
 	return err
 }
 
 // readVocabulary reads a vocabulary of size tokens.
 func (r *reader) readVocabulary(name string, size int) (*parts.Vocabulary, error) {
 	rows := map[string]int32{}
-	if err := r.ReadJSON(name, false, &rows); err != nil {
+	if err := r.folder.ReadJSON(name, false, &rows); err != nil {
 		return nil, err
 	}
-	v, err := parts.VocabularyOf(r.Name(name), rows)
+	v, err := parts.VocabularyOf(r.folder.Name(name), rows)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ func (r *reader) readVocabulary(name string, size int) (*parts.Vocabulary, error
 	if err := v.Find(string(r.tokenizer.EOS), string(r.tokenizer.Unknown)); err != nil {
 		return nil, err
 	}
-	if v.Eos != int(r.generation.EOS) {
-		return nil, fmt.Errorf("%s: found id %d of %q, expected %d as in %s", v.Path, v.Eos, r.tokenizer.EOS, r.generation.EOS, ConfigFile)
+	if v.EOS != int(r.generation.EOS) {
+		return nil, fmt.Errorf("%s: found id %d of %q, expected %d as in %s", v.Path, v.EOS, r.tokenizer.EOS, r.generation.EOS, ConfigFile)
 	}
 	for _, id := range []*int32{r.generation.Pad, r.generation.Start} {
 		if id != nil && int(*id) < size && !v.IsSpecial(int(*id)) {
@@ -100,7 +100,7 @@ func (r *reader) sides(bias []float32) (s, t parts.Side, own bool, err error) {
 	g := r.generation
 	if g.Pad != nil && *g.Pad == text.Pad && *g.Start == text.BOS && g.EOS == oneID(text.EOS) && bias[text.Pad] == parts.MinusInf && bias[text.BOS] == parts.MinusInf {
 		src, tgt := *r.src, *r.tgt
-		src.Pad, src.Bos, tgt.Pad, tgt.Bos = model.Pad, model.BOS, model.Pad, model.BOS
+		src.Pad, src.BOS, tgt.Pad, tgt.BOS = model.Pad, model.BOS, model.Pad, model.BOS
 		s, okSrc := src.OwnIDs()
 		t, okTgt := tgt.OwnIDs()
 		if okSrc && okTgt {

@@ -265,7 +265,7 @@ func (r *reader) read(src, tgt *parts.Vocabulary, joint bool, decoder search, li
 		return model.File{}, err
 	}
 	f.Info["source"] = "Marian " + filepath.Base(r.Path)
-	f.Shortlist = lists.shortlist(a.Src, a.Tgt, src.Eos, joint).Tensors()
+	f.Shortlist = lists.shortlist(a.Src, a.Tgt, src.EOS, joint).Tensors()
 	d := decode.Settings{
 		LengthPenalty: decode.PenaltyPower, Alpha: decoder.normalize, Search: decode.SearchShrinking, UnnormedKeys: r.config.Norm == model.PreNorm,
 		Beam: decoder.beam, LengthFactor: decoder.lengthFactor, Shortlist: lists != nil,
@@ -302,7 +302,7 @@ func (r *reader) readTable(name string, v *parts.Vocabulary) (parts.Table, error
 	if err := v.SetRows(n, fmt.Sprintf("tensor %q of %s", name, r.Path)); err != nil {
 		return parts.Table{}, err
 	}
-	return parts.Table{Matrix: r.Matrix(name, n, r.config.DModel), Bos: -1, Step: r.ByName[name].Step}, r.Err
+	return parts.Table{Matrix: r.Matrix(name, n, r.config.DModel), BOS: -1, Step: r.ByName[name].Step}, r.Err
 }
 
 // readOutput reads the output projection to n rows.
@@ -311,7 +311,7 @@ func (r *reader) readOutput(a *parts.Assembly, n int) {
 	if r.Has(name + "b") {
 		a.Bias = r.Values(name+"b", 1, n)
 	}
-	a.OutTable.Bos = -1
+	a.OutTable.BOS = -1
 	switch {
 	case r.tieOut:
 	case r.Has(name + "W"): // models of early versions

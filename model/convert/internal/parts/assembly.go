@@ -27,7 +27,7 @@ type Assembly struct {
 // Table is a matrix by rows of a vocabulary.
 type Table struct {
 	mat.Matrix
-	Bos  int     // row of BOS, if the vocabulary has none, or -1
+	BOS  int     // row of BOS, if the vocabulary has none, or -1
 	Step float32 // see tensor
 }
 
@@ -44,7 +44,7 @@ func (s *Tensors) Assemble(a *Assembly) (model.File, error) {
 		return model.File{}, err
 	}
 	embed := func(v Side, to *layer.Param, t Table) {
-		v.embed(to.Weights(), t.Matrix, t.Bos)
+		v.embed(to.Weights(), t.Matrix, t.BOS)
 		s.setSteps(to.Name, len(v.Rows), 0, len(v.Rows), t.Step)
 	}
 	if c.Tie != model.TieAll {

@@ -98,9 +98,9 @@ func UnusedPiece(text string, kind sentencepiece.ModelType, lowest float32) sent
 // OwnIDs returns the side of v.tokenizer if its ids are those that pieces would give to the rows.
 func (v *Vocabulary) OwnIDs() (s Side, ok bool) {
 	t := v.Tokenizer
-	s = Side{Tokenizer: t, Rows: []int{v.Pad, v.Bos, v.Eos}}
+	s = Side{Tokenizer: t, Rows: []int{v.Pad, v.BOS, v.EOS}}
 	for _, row := range v.order() {
-		if row != v.Pad && row != v.Bos && row != v.Eos {
+		if row != v.Pad && row != v.BOS && row != v.EOS {
 			s.Rows = append(s.Rows, row)
 		}
 	}
@@ -159,7 +159,7 @@ func (v *Vocabulary) newPieceList(m *sentencepiece.Model) *pieceList {
 		row   int
 		piece *string
 		id    *int32
-	}{{v.Pad, &t.PadPiece, &t.PadID}, {v.Bos, &t.BOSPiece, &t.BOSID}, {v.Eos, &t.EOSPiece, &t.EOSID}, {v.Unknown, &t.UnknownPiece, &t.UnknownID}} {
+	}{{v.Pad, &t.PadPiece, &t.PadID}, {v.BOS, &t.BOSPiece, &t.BOSID}, {v.EOS, &t.EOSPiece, &t.EOSID}, {v.Unknown, &t.UnknownPiece, &t.UnknownID}} {
 		*s.piece, *s.id = "", int32(slices.Index(b.rows, s.row))
 		if s.row >= 0 {
 			*s.piece = v.Tokens[s.row]

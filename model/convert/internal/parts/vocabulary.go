@@ -30,13 +30,13 @@ type Vocabulary struct {
 	// Rows of tokens with a meaning, or -1.
 	Unknown int
 	Pad     int // row of Pad: no text has it, and no translation can
-	Bos     int // row of BOS, likewise
-	Eos     int // row of EOS
+	BOS     int // row of BOS, likewise
+	EOS     int // row of EOS
 }
 
 // NewVocabulary returns a vocabulary of tokens without tokens of special meaning.
 func NewVocabulary(path string, tokens []string) (*Vocabulary, error) {
-	v := &Vocabulary{Path: path, Tokens: tokens, index: make(map[string]int, len(tokens)), Controls: map[int]bool{}, Unknown: -1, Pad: -1, Bos: -1, Eos: -1}
+	v := &Vocabulary{Path: path, Tokens: tokens, index: make(map[string]int, len(tokens)), Controls: map[int]bool{}, Unknown: -1, Pad: -1, BOS: -1, EOS: -1}
 	for i, token := range tokens {
 		if first, ok := v.index[token]; ok {
 			return nil, fmt.Errorf("%s: found %.80q as tokens %d and %d, expected distinct tokens", path, token, first, i)
@@ -76,8 +76,8 @@ func VocabularyOfSentencePiece(path string, t *sentencepiece.Tokenizer) (*Vocabu
 
 // Find sets the rows of EOS and of the unknown token.
 func (v *Vocabulary) Find(eos, unknown string) error {
-	v.Eos, v.Unknown = v.Row(eos), v.Row(unknown)
-	if v.Eos < 0 || v.Unknown < 0 {
+	v.EOS, v.Unknown = v.Row(eos), v.Row(unknown)
+	if v.EOS < 0 || v.Unknown < 0 {
 		return fmt.Errorf("%s: found no %q or no %q, expected both", v.Path, eos, unknown)
 	}
 	return nil
@@ -135,7 +135,7 @@ func TokenLines(text string) []string {
 
 // IsSpecial reports whether a row has a meaning of its own.
 func (v *Vocabulary) IsSpecial(row int) bool {
-	return row == v.Unknown || row == v.Pad || row == v.Bos || row == v.Eos
+	return row == v.Unknown || row == v.Pad || row == v.BOS || row == v.EOS
 }
 
 // Side is the vocabulary of one side of an imported model: its tokenizer and, for each of the
@@ -184,7 +184,7 @@ func (v *Vocabulary) segments() (Side, error) {
 	if err != nil {
 		return Side{}, err
 	}
-	s := Side{Rows: []int{v.Pad, v.Bos, v.Eos, v.Unknown}}
+	s := Side{Rows: []int{v.Pad, v.BOS, v.EOS, v.Unknown}}
 	var entries []subword.Entry
 	for row, token := range v.Tokens {
 		if v.IsSpecial(row) {

@@ -60,7 +60,7 @@ func TestManyRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.Eos, v.Unknown = 0, 1
+	v.EOS, v.Unknown = 0, 1
 	const n = 20_000
 	if err := v.SetRows(n, "y"); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestUnknownWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.Eos, v.Unknown = 0, 1
+	v.EOS, v.Unknown = 0, 1
 	s, err := v.Words()
 	if err != nil {
 		t.Fatal(err)
