@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tfm/lang"
 	"tfm/model"
 	"tfm/model/convert/ctranslate2"
 	"tfm/model/convert/internal/parts"
@@ -88,10 +89,10 @@ func read(f, m parts.Folder) (model.File, error) {
 		return model.File{}, err
 	}
 	if file.SrcLang == "" {
-		file.SrcLang = languageOf(meta.FromCode)
+		file.SrcLang, _ = lang.Named(meta.FromCode)
 	}
 	if file.TgtLang == "" {
-		file.TgtLang = languageOf(meta.ToCode)
+		file.TgtLang, _ = lang.Named(meta.ToCode)
 	}
 	if isImported := file.Info["source"] != ""; isImported {
 		file.Info["source"] = fmt.Sprintf("Argos Translate, %.40s to %.40s, version %.40s; %s", meta.FromCode, meta.ToCode, meta.PackageVersion, file.Info["source"])
@@ -130,17 +131,6 @@ func setArgosSearch(f *model.File) error {
 	d.Alpha, d.Suppressed = 0.2, decode.FormatSuppressed(slices.Compact(ids))
 	f.Decoding = d.String()
 	return nil
-}
-
-// languages are the language codes of Argos Translate that are not those of BCP 47.
-var languages = map[string]string{"zt": "zh-Hant", "pb": "pt-BR"}
-
-// languageOf returns the tag of a code, or "" if it has none.
-func languageOf(code string) string {
-	if tag, ok := languages[code]; ok {
-		return tag
-	}
-	return parts.KnownLanguage(strings.ReplaceAll(code, "_", "-"))
 }
 
 // Is reports whether path is a package of Argos Translate, or a folder that one was unpacked
