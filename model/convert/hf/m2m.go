@@ -98,8 +98,8 @@ func (r *reader) readM2MSettings() error {
 	return nil
 }
 
-// readM2MVocabulary reads the vocabulary, whose rows are the special tokens, the pieces, the languages
-// and rows without a token.
+// readM2MVocabulary reads the vocabulary, whose rows are the special tokens, the pieces, the
+// languages and rows without a token.
 func (r *reader) readM2MVocabulary() (*parts.Vocabulary, error) {
 	t, err := parts.ReadSentencePiece(r.folder, parts.M2MPiecesFile)
 	if err != nil {

@@ -4,11 +4,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"path"
 	"strings"
 
 	"tfm/model/convert/internal/parts"
 	"tfm/model/safetensors"
 )
+
+// configName is the array with the model's configuration in YAML.
+const configName = "special:model.yml"
 
 // The first eight bytes of files .bin of Marian: the version of a model, or the magic number of a
 // binary shortlist.
@@ -183,4 +187,14 @@ func (b *binFile) addIntgemm8(item binItem, q []byte, m float32) {
 	if err == nil {
 		b.ByName[item.name].Step = step
 	}
+}
+
+// isModelFile reports whether a file can be a model. One that cannot be read can, so that reading
+// it says why.
+func isModelFile(f parts.Folder, name string) bool {
+	if path.Ext(name) != ".bin" || strings.HasPrefix(name, "lex") {
+		return isNpz(name)
+	}
+	word, err := f.FirstWord(name)
+	return err != nil || word == binModel
 }

@@ -9,6 +9,8 @@ import (
 	"tfm/model/convert/internal/parts"
 )
 
+const metadataFile = "metadata.json"
+
 // studentMetadata is the part of a file of Firefox's models that is used.
 type studentMetadata struct {
 	SourceLanguage string `json:"sourceLanguage"`

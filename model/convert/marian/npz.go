@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,6 +14,13 @@ import (
 	"tfm/model/convert/internal/parts"
 	"tfm/model/safetensors"
 )
+
+const modelFile = "model.npz"
+
+// isNpz reports whether a file can be a model in NumPy's format.
+func isNpz(name string) bool {
+	return path.Ext(name) == ".npz" && !strings.HasSuffix(name, ".optimizer.npz")
+}
 
 // maxNpyHeader limits the header of an array: NumPy's own limit.
 const maxNpyHeader = 10000

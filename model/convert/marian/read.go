@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,14 +14,6 @@ import (
 	"tfm/model"
 	"tfm/model/convert/internal/parts"
 	"tfm/model/decode"
-)
-
-// configName is the array with the model's configuration in YAML.
-const configName = "special:model.yml"
-
-const (
-	modelFile   = "model.npz"
-	decoderFile = "decoder.yml" // also NAME.decoder.yml
 )
 
 // Is reports whether path is a model of Marian, or a folder or a zip archive with one.
@@ -45,21 +36,6 @@ func Is(path string, isDir bool) bool {
 func folderOf(path string) (parts.Folder, string, error) {
 	f, err := parts.OpenFolder(filepath.Dir(path))
 	return f, strings.TrimSuffix(filepath.Base(path), ".gz"), err
-}
-
-// isModelFile reports whether a file can be a model. One that cannot be read can, so that reading
-// it says why.
-func isModelFile(f parts.Folder, name string) bool {
-	if path.Ext(name) != ".bin" || strings.HasPrefix(name, "lex") {
-		return isNpz(name)
-	}
-	word, err := f.FirstWord(name)
-	return err != nil || word == binModel
-}
-
-// isNpz reports whether a file can be a model in NumPy's format.
-func isNpz(name string) bool {
-	return path.Ext(name) == ".npz" && !strings.HasSuffix(name, ".optimizer.npz")
 }
 
 // Read reads a model of Marian of type transformer: an .npz file, or a folder or zip archive
@@ -214,17 +190,6 @@ func openModel(f parts.Folder, name string) (s *parts.Tensors, config []byte, cl
 		n.Close()
 	}
 	return n.Tensors, config, n, err
-}
-
-// reader reads the arrays of a model.
-type reader struct {
-	*parts.Tensors
-	settings *settings
-
-	config model.Config
-	tied   []int // number of the decoder layer whose weights each decoder layer has, from 1
-	tieAll bool  // one matrix for the embeddings of both sides
-	tieOut bool  // and for the output projection: that of the target
 }
 
 // read returns the model with the given vocabularies.

@@ -37,15 +37,6 @@ func parseSettings(data []byte) (*settings, error) {
 	return s, nil
 }
 
-// parseYAML decodes a mapping.
-func parseYAML(name string, data []byte) (*yaml.Node, error) {
-	root, err := yaml.Parse(name, string(data))
-	if err == nil && (root.List != nil || root.Scalar != "") {
-		err = root.Errorf(name, "found %.40q, expected a key, a colon and a value", root.Scalar)
-	}
-	return root, err
-}
-
 // scalarsOf returns the scalars of a list, none of nil.
 func scalarsOf(n *yaml.Node) (list []string) {
 	if n != nil {
@@ -129,6 +120,17 @@ func (s *settings) rest() error {
 	slices.Sort(left)
 	v := s.values[left[0]]
 	return fmt.Errorf("%.40s: found %.40q, expected it to be off: tfm's Transformer does not have it", left[0], strings.Join(append(scalarsOf(v), v.Scalar), " "))
+}
+
+// reader reads the arrays of a model.
+type reader struct {
+	*parts.Tensors
+	settings *settings
+
+	config model.Config
+	tied   []int // number of the decoder layer whose weights each decoder layer has, from 1
+	tieAll bool  // one matrix for the embeddings of both sides
+	tieOut bool  // and for the output projection: that of the target
 }
 
 // configure sets r.config from the settings. Sizes of vocabularies are set later.
@@ -287,6 +289,8 @@ func readTraining(f parts.Folder, file string, c *model.Config) error {
 	}
 	return nil
 }
+
+const decoderFile = "decoder.yml" // also NAME.decoder.yml
 
 // search holds the settings of decoderFile.
 type search struct {

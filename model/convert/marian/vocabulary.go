@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tfm/internal/yaml"
 	"tfm/model/convert/internal/parts"
 	"tfm/text/tokenizer/sentencepiece"
 )
@@ -110,4 +111,13 @@ func readYAMLVocabulary(f parts.Folder, name string) (*parts.Vocabulary, error) 
 		rows[e.Key] = int32(row)
 	}
 	return parts.VocabularyOf(f.Name(name), rows)
+}
+
+// parseYAML decodes a mapping.
+func parseYAML(name string, data []byte) (*yaml.Node, error) {
+	root, err := yaml.Parse(name, string(data))
+	if err == nil && (root.List != nil || root.Scalar != "") {
+		err = root.Errorf(name, "found %.40q, expected a key, a colon and a value", root.Scalar)
+	}
+	return root, err
 }

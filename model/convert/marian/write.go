@@ -24,7 +24,6 @@ const (
 	srcVocabFile  = "srcvocab.spm"
 	tgtVocabFile  = "trgvocab.spm"
 	shortlistFile = "lex.s2t.bin"
-	metadataFile  = "metadata.json"
 )
 
 // Write writes a model for Firefox and Bergamot's fork of Marian to the folder dir, which it
