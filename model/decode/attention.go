@@ -101,17 +101,17 @@ func (s *step) attendCross(layer int) {
 
 // storeNodes is the parallel loop over the rows of a step that stores their keys and values.
 type storeNodes struct {
-	*step
+	step  *step
 	layer int
 }
 
 func (s *storeNodes) Range(lo, hi int) {
-	l := &s.sources.pages.pageLayout
+	l := &s.step.sources.pages.pageLayout
 	for i := lo; i < hi; i++ {
-		list := s.lanes[i]
+		list := s.step.lanes[i]
 		node := list[len(list)-1]
-		p := s.sources.encoded[s.rows[i].source].pages[node/pageTokens]
-		l.store(p, s.layer, int(node%pageTokens), s.scratch.act.qkv.Row(i)[l.heads*l.dk:])
+		p := s.step.sources.encoded[s.step.rows[i].source].pages[node/pageTokens]
+		l.store(p, s.layer, int(node%pageTokens), s.step.scratch.act.qkv.Row(i)[l.heads*l.dk:])
 	}
 }
 
@@ -129,34 +129,34 @@ func (l *pageLayout) store(p page, layer, t int, kv []float32) {
 
 // storeSources is the parallel loop over added sources that stores their keys and values.
 type storeSources struct {
-	*step
+	step    *step
 	layer   int
 	handles []int32
 }
 
 func (s *storeSources) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		src, first := s.sources.encoded[s.handles[i]], int(s.scratch.starts[i])
+		src, first := s.step.sources.encoded[s.handles[i]], int(s.step.scratch.starts[i])
 		for t := range src.tokens {
-			s.sources.pages.store(src.cross[t/pageTokens], s.layer, t%pageTokens, s.scratch.act.kv.Row(first+t))
+			s.step.sources.pages.store(src.cross[t/pageTokens], s.layer, t%pageTokens, s.step.scratch.act.kv.Row(first+t))
 		}
 	}
 }
 
 // heads is the parallel loop of attention over the heads of all groups.
 type heads struct {
-	*step
+	step  *step
 	layer int
 	// attend computes heads [h0, h1) of a group.
 	attend func(*heads, *workspace, *rowGroup, int, int)
 }
 
 func (s *heads) Range(lo, hi int) {
-	ws, n := workspaces.Get().(*workspace), s.sources.pages.heads
+	ws, n := workspaces.Get().(*workspace), s.step.sources.pages.heads
 	defer workspaces.Put(ws)
 	for lo < hi {
 		end := min(hi, lo-lo%n+n) // of the group
-		s.attend(s, ws, &s.groups[lo/n], lo%n, lo%n+end-lo)
+		s.attend(s, ws, &s.step.groups[lo/n], lo%n, lo%n+end-lo)
 		lo = end
 	}
 }
@@ -164,7 +164,7 @@ func (s *heads) Range(lo, hi int) {
 // score sets the scores of rows [r0, r1) of a group and heads [h0, h1) to the 16 keys of a page.
 // Row (r-g.row0)·(h1-h0) + h-h0 of scores is that of row r and head h.
 func (s *heads) score(scores, q mat.Matrix, g *rowGroup, r0, r1, h0, h1 int, p page) {
-	l, n := &s.sources.pages.pageLayout, h1-h0
+	l, n := &s.step.sources.pages.pageLayout, h1-h0
 	first := (r0 - g.row0) * n
 	if r1-r0 == 1 {
 		ofHeads := mat.Of(q.Row(r0)[h0*l.dk:], n, l.dk)
@@ -181,14 +181,14 @@ func (s *heads) score(scores, q mat.Matrix, g *rowGroup, r0, r1, h0, h1 int, p p
 // contexts select the nodes of a hypothesis in order of position, as in the forward pass over the
 // whole sentence.
 func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
-	l, src, n := &s.sources.pages.pageLayout, s.sources.encoded[g.source], h1-h0
+	l, src, n := &s.step.sources.pages.pageLayout, s.step.sources.encoded[g.source], h1-h0
 	scores := matrix(&ws.scores, (g.row1-g.row0)*n, len(src.pages)*pageTokens)
-	for _, t := range s.touched[g.touched0:g.touched1] {
+	for _, t := range s.step.touched[g.touched0:g.touched1] {
 		c := int(t.page) * pageTokens
-		s.score(scores.ColRange(c, c+pageTokens), s.scratch.act.qkv, g, int(t.row0), int(t.row1), h0, h1, src.pages[t.page])
+		s.score(scores.ColRange(c, c+pageTokens), s.step.scratch.act.qkv, g, int(t.row0), int(t.row1), h0, h1, src.pages[t.page])
 	}
 	for r := g.row0; r < g.row1; r++ {
-		list := s.lanes[r]
+		list := s.step.lanes[r]
 		weights := matrix(&ws.weights, n, len(list))
 		for h := range n {
 			ofNodes, w := scores.Row((r-g.row0)*n+h), weights.Row(h)
@@ -197,7 +197,7 @@ func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
 			}
 		}
 		mat.SoftmaxRows(weights, weights, len(list), scaleOf(l.dk))
-		ctx := mat.Of(s.scratch.act.ctx.Row(r)[h0*l.dv:], n, l.dv)
+		ctx := mat.Of(s.step.scratch.act.ctx.Row(r)[h0*l.dv:], n, l.dv)
 		clear(ctx.Data)
 		for i := 0; i < len(list); {
 			p, end := list[i]/pageTokens, i+1
@@ -212,15 +212,15 @@ func (s *heads) attendSelf(ws *workspace, g *rowGroup, h0, h1 int) {
 
 // attendCross computes cross-attention.
 func (s *heads) attendCross(ws *workspace, g *rowGroup, h0, h1 int) {
-	l, src, n := &s.sources.pages.pageLayout, s.sources.encoded[g.source], h1-h0
+	l, src, n := &s.step.sources.pages.pageLayout, s.step.sources.encoded[g.source], h1-h0
 	scores := matrix(&ws.scores, (g.row1-g.row0)*n, len(src.cross)*pageTokens)
 	for i, p := range src.cross {
-		s.score(scores.ColRange(i*pageTokens, (i+1)*pageTokens), s.scratch.act.q, g, g.row0, g.row1, h0, h1, p)
+		s.score(scores.ColRange(i*pageTokens, (i+1)*pageTokens), s.step.scratch.act.q, g, g.row0, g.row1, h0, h1, p)
 	}
 	weights := scores.ColRange(0, src.tokens)
 	mat.SoftmaxRows(weights, weights, src.tokens, scaleOf(l.dk))
 	rows := g.row1 - g.row0
-	ctx := s.scratch.act.ctx.Slice(g.row0, g.row1, h0*l.dv, h1*l.dv)
+	ctx := s.step.scratch.act.ctx.Slice(g.row0, g.row1, h0*l.dv, h1*l.dv)
 	for r := range rows {
 		clear(ctx.Row(r))
 	}
@@ -253,18 +253,18 @@ const cellGrain = 16
 
 // cellRows is the parallel loop over the rows of a step that advances their states.
 type cellRows struct {
-	*step
+	step  *step
 	layer int
 }
 
 func (t *cellRows) Range(lo, hi int) {
-	cell, cells := t.weights.model.Decoder[t.layer].SSRU, &t.sources.cells
+	cell, cells := t.step.weights.model.Decoder[t.layer].SSRU, &t.step.sources.cells
 	for i := lo; i < hi; i++ {
-		maps := t.scratch.act.maps.Row(i)
+		maps := t.step.scratch.act.maps.Row(i)
 		var before []float32
-		if slot := t.before[i]; slot >= 0 {
+		if slot := t.step.before[i]; slot >= 0 {
 			before = cells.state(slot, t.layer)
 		}
-		cell.Step(maps[:len(maps)/2], cells.state(t.after[i], t.layer), before, maps)
+		cell.Step(maps[:len(maps)/2], cells.state(t.step.after[i], t.layer), before, maps)
 	}
 }
