@@ -2,7 +2,7 @@ package decode
 
 import "tfm/model"
 
-// beam is the Selection of beam search: it keeps the width best candidates of all hypotheses of a
+// beam is the selection of beam search: it keeps the width best candidates of all hypotheses of a
 // source. A candidate by EOS is finished if it is among the width best. The end rule decides how
 // long it continues.
 type beam struct {
@@ -39,8 +39,8 @@ var endRules = map[string]endRule{SearchShrinking: shrinking, SearchHeuristic: w
 
 // Limits has twice the width of candidates: even if the width best all are EOS, width others remain
 // to stay live. A shrinking beam needs no others.
-func (b beam) Limits() Limits {
-	l := Limits{Start: 1, Width: b.width, Candidates: 2 * b.width, Truncated: b.end != untilFinished}
+func (b beam) Limits() limits {
+	l := limits{Start: 1, Width: b.width, Candidates: 2 * b.width, Truncated: b.end != untilFinished}
 	switch b.end {
 	case shrinking:
 		l.Candidates = b.width
@@ -50,7 +50,7 @@ func (b beam) Limits() Limits {
 	return l
 }
 
-func (b beam) Select(_ []Live, candidates []Candidate, p Progress, s *Selected) {
+func (b beam) Select(_ []liveHyp, candidates []candidate, p progress, s *selected) {
 	n := 2 * b.width
 	if b.end == shrinking {
 		n = b.width - p.Finished
@@ -67,7 +67,7 @@ func (b beam) Select(_ []Live, candidates []Candidate, p Progress, s *Selected) 
 	}
 }
 
-func (b beam) Ends(p Progress) bool {
+func (b beam) Ends(p progress) bool {
 	switch b.end {
 	case untilFinished, shrinking:
 		if p.Finished >= b.width {

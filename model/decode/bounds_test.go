@@ -103,7 +103,7 @@ func checkBounds(t *testing.T, s *State, i int, want, got []float32) (bounds int
 				t.Fatalf("row %d: bound %d is %v, the logit %v", i, j, got[j], want[j])
 			}
 		}
-		if a, b := topK(make([]Candidate, 0, 1), want, nil, nil), topK(make([]Candidate, 0, 1), got, nil, nil); !slices.Equal(a, b) {
+		if a, b := topK(make([]candidate, 0, 1), want, nil, nil), topK(make([]candidate, 0, 1), got, nil, nil); !slices.Equal(a, b) {
 			t.Fatalf("row %d: the largest is %v, want %v", i, b, a)
 		}
 	}

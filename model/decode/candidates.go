@@ -19,15 +19,15 @@ type row struct {
 	draw                           drawID  // see sampled
 
 	partial      Partial
-	candidates   []Candidate // LogP is that of the token
-	alternatives []Candidate
-	found        []Candidate // memory of candidates
+	candidates   []candidate // LogP is that of the token
+	alternatives []candidate
+	found        []candidate // memory of candidates
 }
 
 // memory returns memory for n candidates.
-func (r *row) memory(n int) []Candidate {
+func (r *row) memory(n int) []candidate {
 	if cap(r.found) < n {
-		r.found = make([]Candidate, 0, n)
+		r.found = make([]candidate, 0, n)
 	}
 	return r.found[:0:n]
 }
@@ -39,7 +39,7 @@ type refiner interface {
 	refine(row int, id int32) (logit float32, wasBound bool)
 }
 
-// candidateSource finds the tokens of a row that a Selection chooses from: it sets r.candidates and
+// candidateSource finds the tokens of a row that a selection chooses from: it sets r.candidates and
 // r.alternatives, which are empty, with the log-probabilities of their tokens.
 type candidateSource func(r *row, c choice)
 
@@ -88,7 +88,7 @@ func (c *choice) logZ() float64 {
 // top fills best to its capacity with the tokens of the largest logits that may be selected, in
 // descending order, of equal ones the one with the smallest id first. A logit becomes LogP.
 // Suppressed tokens are left out unless only these are allowed.
-func (c *choice) top(best []Candidate) []Candidate {
+func (c *choice) top(best []candidate) []candidate {
 	best = c.topAllowed(best, c.selectable)
 	if len(best) == 0 && c.isForced() {
 		best = c.topAllowed(best, c.logits)
@@ -98,17 +98,17 @@ func (c *choice) top(best []Candidate) []Candidate {
 
 // topAllowed is topK of the tokens that the Constraint allows. Few rows need more than topK: a
 // forbidden token is rarely probable.
-func (c *choice) topAllowed(best []Candidate, logits []float32) []Candidate {
+func (c *choice) topAllowed(best []candidate, logits []float32) []candidate {
 	if only := c.only; only != nil {
 		for _, id := range only {
 			if i, ok := c.ids.index(id); ok && logits[i] > insertionBound(best) && c.allows(id) {
-				best = insert(best, Candidate{LogP: float64(logits[i]), Token: id})
+				best = insert(best, candidate{LogP: float64(logits[i]), Token: id})
 			}
 		}
 		return best
 	}
 	best = topK(best, logits, c.ids, nil)
-	if c.constraint == nil || !slices.ContainsFunc(best, func(x Candidate) bool { return !c.allows(x.Token) }) {
+	if c.constraint == nil || !slices.ContainsFunc(best, func(x candidate) bool { return !c.allows(x.Token) }) {
 		return best
 	}
 	return topK(best[:0], logits, c.ids, c.Partial)
@@ -120,7 +120,7 @@ const segmentLen = 256
 // topK fills best to its capacity with the largest values of logits and their ids, in descending
 // order, equal values by id. It leaves out -Inf and, if p is not nil, tokens that may
 // not follow p. It skips segments whose maximum is too small.
-func topK(best []Candidate, logits []float32, ids rowIDs, p *Partial) []Candidate {
+func topK(best []candidate, logits []float32, ids rowIDs, p *Partial) []candidate {
 	for lo := 0; lo < len(logits); lo += segmentLen {
 		segment, bound := logits[lo:min(lo+segmentLen, len(logits))], insertionBound(best)
 		if len(best) == cap(best) && !(mat.Max(segment) > bound) {
@@ -128,7 +128,7 @@ func topK(best []Candidate, logits []float32, ids rowIDs, p *Partial) []Candidat
 		}
 		for j, x := range segment {
 			if x > bound && (p == nil || p.allows(ids.id(lo+j))) {
-				best = insert(best, Candidate{LogP: float64(x), Token: ids.id(lo + j)})
+				best = insert(best, candidate{LogP: float64(x), Token: ids.id(lo + j)})
 				bound = insertionBound(best)
 			}
 		}
@@ -138,7 +138,7 @@ func topK(best []Candidate, logits []float32, ids rowIDs, p *Partial) []Candidat
 
 // insertionBound returns what a logit must exceed to be inserted into best, whose LogP are logits.
 // The capacity of best is at least 1.
-func insertionBound(best []Candidate) float32 {
+func insertionBound(best []candidate) float32 {
 	if len(best) < cap(best) {
 		return float32(math.Inf(-1))
 	}

@@ -14,11 +14,10 @@
 //	logits      State.step, the only stage with a model: Weights.decode, outputProjection.project
 //	processors  mask, penalizeRepetition, suppress; Partial.allows asks the Constraint
 //	candidates  mostProbable, largest or sampled: the tokens of a row that may be chosen
-//	Select      the Selection: which candidates stay live and which are finished
+//	Select      the selection: which candidates stay live and which are finished
 //	tree        search.advance adds their tokens to the hypotheses
 //
-// A new search is a type with the three methods of Selection, in Options.Selection. beam.go has the
-// one of beam search.
+// A new search is a type with the three methods of selection. beam.go has that of beam search.
 //
 // Sizes have the names of package layer. Numbers of tokens include EOS, or BOS, unless stated
 // otherwise.
@@ -38,7 +37,7 @@
 // processors.go (logits of tokens that may be selected), constraint.go (what may follow a
 // hypothesis: length, repetitions), prefix.go (forced prefixes), pieces.go (valid UTF-8),
 // options.go (Options, the length penalty), tree.go (the hypotheses of a source), beam.go (beam
-// search), selection.go (Selection, greedy search). They use settings.go (the settings in a model
+// search), selection.go (selection, greedy search). They use settings.go (the settings in a model
 // file), suppressed.go (the pieces that searches do not select), shortlist.go (the pieces that may
 // translate a source), alignment.go (the heads that align), file.go (model files), mapped.go (model
 // files for decoding), quantize.go (those of imported models), weights.go (Weights), matrix.go

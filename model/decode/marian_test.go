@@ -11,8 +11,8 @@ import (
 	"tfm/model"
 )
 
-// candidate is a hypothesis of a slow search, of all tokens so far.
-type candidate struct {
+// slowHyp is a hypothesis of a slow search, of all tokens so far.
+type slowHyp struct {
 	tokens []int32
 	logP   float64
 }
@@ -20,24 +20,24 @@ type candidate struct {
 // slowBeam is the oracle of the searches of other systems, over the probabilities of m in float64.
 // keep is the number of continuations that a step selects, all of them or with skipEOS those
 // without EOS, after which isDone may end the search.
-func slowBeam(m *table, source int32, maxTokens int, o Options) []candidate {
-	live, finished := []candidate{{}}, []candidate(nil)
-	score := func(c candidate) float64 { return o.score(c.logP, len(c.tokens)) }
-	sorted := func(list []candidate) []candidate {
-		slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(score(b), score(a)) })
+func slowBeam(m *table, source int32, maxTokens int, o Options) []slowHyp {
+	live, finished := []slowHyp{{}}, []slowHyp(nil)
+	score := func(c slowHyp) float64 { return o.score(c.logP, len(c.tokens)) }
+	sorted := func(list []slowHyp) []slowHyp {
+		slices.SortStableFunc(list, func(a, b slowHyp) int { return cmp.Compare(score(b), score(a)) })
 		return list[:min(len(list), o.Beam)]
 	}
 	ended := 0
 	for n := 1; n <= maxTokens && len(live) > 0; n++ {
-		var all []candidate
+		var all []slowHyp
 		for _, h := range live {
 			for id, p := range m.probabilities(source, h.tokens) {
 				if p > 0 {
-					all = append(all, candidate{append(slices.Clone(h.tokens), int32(id)), h.logP + math.Log(p)})
+					all = append(all, slowHyp{append(slices.Clone(h.tokens), int32(id)), h.logP + math.Log(p)})
 				}
 			}
 		}
-		slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(b.logP, a.logP) })
+		slices.SortFunc(all, func(a, b slowHyp) int { return cmp.Compare(b.logP, a.logP) })
 		live = nil
 		width := o.Beam
 		if o.Search == SearchShrinking {

@@ -61,10 +61,6 @@ type Options struct {
 	// Constraint restricts the translations further, in addition to the fields above.
 	Constraint Constraint `json:"-"`
 
-	// Selection, if not nil, replaces greedy search and beam search: Beam and Search are
-	// ignored. With Sample it chooses from the tokens that are drawn.
-	Selection Selection `json:"-"`
-
 	// Shortlist, if not nil, leaves only the tokens of the list of a source, and those that the
 	// Constraint requires. It must be valid for the model. Others are impossible, and
 	// log-probabilities those of a softmax over the list.
@@ -148,19 +144,13 @@ func (o Options) Validate() error {
 	if o.Sample {
 		maxNBest, reason = maxBeam, "the limit of samples"
 	}
-	var l Limits
-	if o.Selection != nil {
-		l = o.Selection.Limits()
-		maxNBest, reason = maxBeam, "the limit of a Selection"
-	}
 	for _, rule := range []struct {
 		broken   bool
 		name     string
 		found    any
 		expected string
 	}{
-		{o.Selection != nil && (l.Start < 1 || l.Width < l.Start || l.Width > maxBeam || l.Candidates < 1 || l.Candidates > 2*maxBeam), "selection", l, fmt.Sprintf("1 or more of each, up to %d hypotheses, and %d candidates of each", maxBeam, 2*maxBeam)},
-		{!o.Sample && o.Selection == nil && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
+		{!o.Sample && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
 		{o.NBest < 0 || o.NBest > maxNBest, "nbest", o.NBest, fmt.Sprintf("0 to %d, %s", maxNBest, reason)},
 		{o.Alternatives < 0 || o.Alternatives > maxBeam, "alternatives", o.Alternatives, fmt.Sprint("0 to ", maxBeam)},
 		{o.MaxTokens < 0, "max_tokens", o.MaxTokens, "1 or more, or 0 for no limit"},
@@ -190,7 +180,7 @@ func (o *Options) score(logP float64, n int) float64 {
 
 // omitsScore reports whether the search needs no log-probabilities.
 func (o *Options) omitsScore() bool {
-	return o.NoScore && !o.Sample && o.Selection == nil && o.Beam == 1 && !o.TokenScores && o.Alternatives == 0
+	return o.NoScore && !o.Sample && o.Beam == 1 && !o.TokenScores && o.Alternatives == 0
 }
 
 // repetitionPenalty returns RepetitionPenalty, 1 if it is off.
@@ -214,11 +204,9 @@ func (b *Begins) of(i int) []int32 {
 	return b.Targets[i]
 }
 
-// selection returns the Selection of o.
-func (o *Options) selection() Selection {
+// selection returns the selection of o.
+func (o *Options) selection() selection {
 	switch {
-	case o.Selection != nil:
-		return o.Selection
 	case o.Sample:
 		return independent{o.nBest()}
 	case o.Beam == 1:

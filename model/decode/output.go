@@ -209,7 +209,7 @@ func (s *outputProjection) refineLargest(ws *refineWorkspace, row int) bool {
 	if m := float64(mat.Max(logits)); math.IsNaN(m) || math.IsInf(m, 0) {
 		return false
 	}
-	var largest [1]Candidate
+	var largest [1]candidate
 	first := topK(largest[:0], logits, nil, nil)[0].Token
 	s.refineAll(ws, row, []int32{first})
 	logit := logits[first]

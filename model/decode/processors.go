@@ -122,6 +122,6 @@ func (p *Partial) isForced() bool { return p.only != nil }
 type draws struct {
 	probs   []float32
 	allowed []float32   // logits, -Inf for forbidden tokens
-	choices []Candidate // what to draw from; LogP is its probability, Token its index in the logits
+	choices []candidate // what to draw from; LogP is its probability, Token its index in the logits
 	random  rand.ChaCha8
 }

@@ -32,7 +32,7 @@ func TestProcessors(t *testing.T) {
 				t.Errorf("%s: %v, want %v", x.name, x.got, x.want)
 			}
 		}
-		if got := c.top(make([]Candidate, 0, 2)); !slices.Equal(got, []Candidate{{LogP: 3, Token: 2}, {LogP: 1, Token: 3}}) {
+		if got := c.top(make([]candidate, 0, 2)); !slices.Equal(got, []candidate{{LogP: 3, Token: 2}, {LogP: 1, Token: 3}}) {
 			t.Errorf("candidates %v, want tokens 2 and 3", got)
 		}
 	}

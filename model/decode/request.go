@@ -14,8 +14,8 @@ type request struct {
 	ctx        context.Context
 	sources    [][]int32
 	options    Options
-	selection  Selection
-	limits     Limits
+	selection  selection
+	limits     limits
 	candidates candidateSource
 	suppressed []int32    // see Settings
 	constraint Constraint // nil allows every token
@@ -120,14 +120,14 @@ type Alternative struct {
 	LogP  float64
 }
 
-// PanicError is the error of a call whose Constraint or Selection panicked. Other calls go on.
+// PanicError is the error of a call whose Constraint panicked. Other calls go on.
 type PanicError struct {
 	Value any
 	Stack []byte // of the goroutine that panicked
 }
 
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("decode: panic in a Constraint or Selection: %v", e.Value)
+	return fmt.Sprintf("decode: panic in a Constraint: %v", e.Value)
 }
 
 // guard calls f, which works for this request only. A panic of f ends the request.

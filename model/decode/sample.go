@@ -26,7 +26,7 @@ func (o *Options) sampled(r *row, c choice) {
 		return
 	}
 	logZ := c.logZ()
-	r.candidates = append(r.memory(1), Candidate{LogP: float64(c.logits[i]) - logZ, Token: c.ids.id(i)})
+	r.candidates = append(r.memory(1), candidate{LogP: float64(c.logits[i]) - logZ, Token: c.ids.id(i)})
 	if r.maxAlternatives > 0 {
 		r.alternatives = c.top(slices.Grow(r.alternatives, r.maxAlternatives)[:0:r.maxAlternatives])
 	}
@@ -97,7 +97,7 @@ func (d *draws) draw(c *choice, logits []float32, o *Options, u float64) int {
 
 // selectChoices returns a heap of tokens with their probabilities p. It contains all tokens that
 // TopK and TopP allow.
-func (d *draws) selectChoices(p []float32, o *Options) []Candidate {
+func (d *draws) selectChoices(p []float32, o *Options) []candidate {
 	const maxInsertions = 64 // up to this TopK, topK is faster than a heap of all tokens
 	heap := d.choices[:0]
 	if 0 < o.TopK && o.TopK <= maxInsertions {
@@ -110,7 +110,7 @@ func (d *draws) selectChoices(p []float32, o *Options) []Candidate {
 		}
 		for id, x := range p {
 			if x >= minProb && x > 0 {
-				heap = append(heap, Candidate{LogP: float64(x), Token: int32(id)})
+				heap = append(heap, candidate{LogP: float64(x), Token: int32(id)})
 			}
 		}
 	}
@@ -123,8 +123,8 @@ func (d *draws) selectChoices(p []float32, o *Options) []Candidate {
 
 // siftDown restores the heap order below element i. The root is the most probable token, of equal
 // ones the one with the smallest id.
-func siftDown(heap []Candidate, i int) {
-	before := func(a, b Candidate) bool { return a.LogP > b.LogP || a.LogP == b.LogP && a.Token < b.Token }
+func siftDown(heap []candidate, i int) {
+	before := func(a, b candidate) bool { return a.LogP > b.LogP || a.LogP == b.LogP && a.Token < b.Token }
 	for {
 		child := 2*i + 1
 		if child >= len(heap) {

@@ -576,11 +576,6 @@ func TestFaultyConstraintEndsOnlyItsCalls(t *testing.T) {
 	all.Wait()
 	d := New(w, nil)
 	bad := o
-	bad.Selection = faultySelection{beam{width: 2}}
-	if _, err := d.Translate(context.Background(), srcs, bad); err == nil || !strings.Contains(err.Error(), "fault in Select") {
-		t.Errorf("panic in a Selection: error %v", err)
-	}
-	bad = o
 	bad.Constraint = &faulty{"Next"}
 	var fault *PanicError
 	if _, err := d.Translate(context.Background(), srcs, bad); !errors.As(err, &fault) {
@@ -590,8 +585,3 @@ func TestFaultyConstraintEndsOnlyItsCalls(t *testing.T) {
 		t.Error("Decoder: other translations after a panic")
 	}
 }
-
-// faultySelection panics in Select.
-type faultySelection struct{ beam }
-
-func (faultySelection) Select([]Live, []Candidate, Progress, *Selected) { panic("fault in Select") }

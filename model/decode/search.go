@@ -26,7 +26,7 @@ type search struct {
 	begun int     // tokens of begin that the live hypotheses have
 
 	tokens   int // length of every live hypothesis
-	live     []Live
+	live     []liveHyp
 	tails    []int32  // last node of each live hypothesis
 	stateLen int      // of the constraint
 	states   []uint64 // [live × stateLen] of the constraint
@@ -57,7 +57,7 @@ func (q *search) start(t *tree) {
 		q.stateLen = r.constraint.StateLen()
 	}
 	for i := range r.limits.Start {
-		q.live, q.tails = append(q.live, Live{Start: int32(i)}), append(q.tails, t.addRoot())
+		q.live, q.tails = append(q.live, liveHyp{Start: int32(i)}), append(q.tails, t.addRoot())
 		if q.states = append(q.states, make([]uint64, q.stateLen)...); r.constraint != nil {
 			r.constraint.Start(q.state(i), r.source(q.index, q.maxTokens))
 		}
@@ -98,14 +98,14 @@ func (q *search) advance(w *advanceWorkspace, rows []row) {
 	q.tokens++
 	w.collect(q, rows)
 	w.Extend, w.Finish = w.Extend[:0], w.Finish[:0]
-	q.request.selection.Select(q.live, w.candidates, q.progress(), &w.Selected)
+	q.request.selection.Select(q.live, w.candidates, q.progress(), &w.selected)
 	for _, c := range w.Finish {
 		q.finished++
 		q.list(finishedHyp{q.score(c.LogP), q.addNode(rows, c), false})
 	}
 	w.live, w.tails, w.states = w.live[:0], w.tails[:0], w.states[:0]
 	for _, c := range w.Extend {
-		w.live, w.tails = append(w.live, Live{c.LogP, q.live[c.Parent].Start}), append(w.tails, q.addNode(rows, c))
+		w.live, w.tails = append(w.live, liveHyp{c.LogP, q.live[c.Parent].Start}), append(w.tails, q.addNode(rows, c))
 		if q.request.constraint != nil {
 			w.states = append(w.states, q.state(int(c.Parent))...)
 			q.request.constraint.Next(w.states[len(w.states)-q.stateLen:], c.Token)
@@ -117,9 +117,9 @@ func (q *search) advance(w *advanceWorkspace, rows []row) {
 
 // advanceWorkspace is the workspace of advance for one search after another.
 type advanceWorkspace struct {
-	Selected
-	candidates []Candidate
-	live       []Live // of the next step, as are the following
+	selected
+	candidates []candidate
+	live       []liveHyp // of the next step, as are the following
 	tails      []int32
 	states     []uint64
 }
@@ -136,7 +136,7 @@ func (w *advanceWorkspace) collect(q *search, rows []row) {
 }
 
 // addNode adds the token of c to the tree, with the alternatives of its row, and returns its node.
-func (q *search) addNode(rows []row, c Candidate) int32 {
+func (q *search) addNode(rows []row, c candidate) int32 {
 	node := q.tree.add(q.tails[c.Parent], c.Token, c.LogP)
 	if q.request.options.Alternatives > 0 {
 		list := []Alternative{}
@@ -149,7 +149,7 @@ func (q *search) addNode(rows []row, c Candidate) int32 {
 	return node
 }
 
-// progress returns the Progress of the search.
+// progress returns the progress of the search.
 //
 // Let ℓ ≤ 0 be the log-probability of live[0], the largest of all live hypotheses, n the number
 // of their tokens, N the length limit and lp > 0 the length penalty, which does not fall with the
@@ -162,12 +162,12 @@ func (q *search) addNode(rows []row, c Candidate) int32 {
 // live[0] has this score if the model continues it with tokens of probability 1 up to the limit. So
 // the bound is the smallest that does not depend on the model. list prefers the earlier of equal
 // scores, so a live hypothesis needs a higher one than the last of a full list.
-func (q *search) progress() Progress {
-	p := Progress{Finished: q.finished, Full: len(q.nBest) == q.request.listLen(), Last: math.Inf(-1)}
+func (q *search) progress() progress {
+	p := progress{Finished: q.finished, Full: len(q.nBest) == q.request.listLen(), Last: math.Inf(-1)}
 	if len(q.nBest) > 0 {
 		p.Last = q.nBest[len(q.nBest)-1].score
 	}
-	if p.Full && len(q.live) > 0 { // otherwise no Selection needs them
+	if p.Full && len(q.live) > 0 { // otherwise no selection needs them
 		p.Now = q.score(q.live[0].LogP)
 		p.Bound = q.request.options.score(q.live[0].LogP, len(q.begin)+q.maxTokens)
 	}

@@ -215,10 +215,10 @@ func TestSourcesAreIndependent(t *testing.T) {
 
 // A candidate by EOS is finished only if it is among the width best.
 func TestEOSOfLowRankIsNotFinished(t *testing.T) {
-	candidates := []Candidate{{LogP: -3, Token: 7}, {LogP: -5, Token: model.EOS}, {LogP: -4, Token: model.EOS, Parent: 1}, {LogP: -6, Token: 8, Parent: 1}}
-	var s Selected
-	beam{width: 2}.Select(nil, candidates, Progress{}, &s)
-	extend, finish := []Candidate{candidates[0], candidates[3]}, candidates[2:3]
+	candidates := []candidate{{LogP: -3, Token: 7}, {LogP: -5, Token: model.EOS}, {LogP: -4, Token: model.EOS, Parent: 1}, {LogP: -6, Token: 8, Parent: 1}}
+	var s selected
+	beam{width: 2}.Select(nil, candidates, progress{}, &s)
+	extend, finish := []candidate{candidates[0], candidates[3]}, candidates[2:3]
 	if !slices.Equal(s.Extend, extend) || !slices.Equal(s.Finish, finish) {
 		t.Errorf("%+v, want %v live and %v finished", s, extend, finish)
 	}
@@ -238,7 +238,7 @@ func TestBeamSearchIsDone(t *testing.T) {
 		{4, 19, -100, -1, true},
 	} {
 		r := requestOf(context.Background(), 1, c.maxTokens, o, nil, nil)
-		q := search{request: r, finished: c.finished, maxTokens: c.maxTokens, live: []Live{{LogP: c.live}}}
+		q := search{request: r, finished: c.finished, maxTokens: c.maxTokens, live: []liveHyp{{LogP: c.live}}}
 		q.list(finishedHyp{score: c.best})
 		if got := q.isDone(); got != c.want {
 			t.Errorf("%+v: isDone = %t, want %t", c, got, c.want)
@@ -301,16 +301,16 @@ func TestTopKOrdersEqualValuesByIndex(t *testing.T) {
 				row[i] = float32(math.Inf(-1))
 			}
 		}
-		var want []Candidate
+		var want []candidate
 		for i, x := range row {
 			if x >= 3 {
-				want = append(want, Candidate{LogP: float64(x), Token: int32(i)})
+				want = append(want, candidate{LogP: float64(x), Token: int32(i)})
 			}
 		}
-		slices.SortStableFunc(want, func(a, b Candidate) int { return cmp.Compare(b.LogP, a.LogP) })
+		slices.SortStableFunc(want, func(a, b candidate) int { return cmp.Compare(b.LogP, a.LogP) })
 		k := 1 + r.IntN(16)
 		want = want[:min(k, len(want))]
-		if got := topK(make([]Candidate, 0, k), row, nil, nil); !slices.Equal(got, want) {
+		if got := topK(make([]candidate, 0, k), row, nil, nil); !slices.Equal(got, want) {
 			t.Fatalf("topK of %d in %v = %v, want %v", k, row, got, want)
 		}
 	}
@@ -319,7 +319,7 @@ func TestTopKOrdersEqualValuesByIndex(t *testing.T) {
 // unending is beam search that does not end before the length limit.
 type unending struct{ beam }
 
-func (unending) Ends(Progress) bool { return false }
+func (unending) Ends(progress) bool { return false }
 
 // certainFrom returns m, except that after step steps the next token is 3, with probability 1,
 // until the length limit.

@@ -2,26 +2,25 @@ package decode
 
 import "tfm/model"
 
-// Selection decides how the hypotheses of a source continue: which candidates of a step stay live,
+// selection decides how the hypotheses of a source continue: which candidates of a step stay live,
 // which are finished, and when the search ends. It knows neither the model nor the search. It keeps
 // nothing between steps, because the sources of a call share it: what it needs of earlier steps is
-// in the arguments. Goroutines do not call it concurrently for one source. If it panics, its call
-// returns a *PanicError.
-type Selection interface {
+// in the arguments. Goroutines do not call it concurrently for one source.
+type selection interface {
 	// Limits returns the sizes of the search, the same for every source and step.
-	Limits() Limits
+	Limits() limits
 	// Select chooses from candidates: those of live[0] by descending LogP, then those of
-	// live[1], and so on. Select appends to s.Extend those that stay live, Limits.Width or
+	// live[1], and so on. Select appends to s.Extend those that stay live, limits.Width or
 	// fewer and none with model.EOS, and to s.Finish those with model.EOS that are finished;
 	// others are dropped. The order of s.Extend is that of live in the next step, best first:
-	// the first one decides Progress.
-	Select(live []Live, candidates []Candidate, p Progress, s *Selected)
+	// the first one decides progress.
+	Select(live []liveHyp, candidates []candidate, p progress, s *selected)
 	// Ends reports whether the search ends after a step although hypotheses are live.
-	Ends(p Progress) bool
+	Ends(p progress) bool
 }
 
-// Limits are the sizes of a search.
-type Limits struct {
+// limits are the sizes of a search.
+type limits struct {
 	Start      int // hypotheses before the first token, 1 or more
 	Width      int // most live hypotheses, 1 to 64
 	Candidates int // for each live hypothesis, 1 or more; fewer if a Constraint allows fewer
@@ -35,21 +34,21 @@ type Limits struct {
 	Equal bool
 }
 
-// Live is a live hypothesis.
-type Live struct {
+// liveHyp is a live hypothesis.
+type liveHyp struct {
 	LogP  float64
-	Start int32 // which of the Limits.Start first hypotheses it continues
+	Start int32 // which of the limits.Start first hypotheses it continues
 }
 
-// Candidate is a hypothesis and a token that may follow it.
-type Candidate struct {
+// candidate is a hypothesis and a token that may follow it.
+type candidate struct {
 	LogP   float64 // of the hypothesis with the token
 	Token  int32
 	Parent int32 // index of the hypothesis in live
 }
 
-// Progress tells a Selection how far the search of a source is.
-type Progress struct {
+// progress tells a selection how far the search of a source is.
+type progress struct {
 	Finished int     // hypotheses that were finished
 	Full     bool    // the list of finished hypotheses is full
 	Last     float64 // the last score in the list, which others must exceed if it is full
@@ -57,15 +56,15 @@ type Progress struct {
 	Bound    float64 // after a step: an upper bound of the score of every live one when it ends
 }
 
-// Selected receives the result of Select.
-type Selected struct {
-	Extend, Finish []Candidate
+// selected receives the result of Select.
+type selected struct {
+	Extend, Finish []candidate
 
-	ranked []Candidate
+	ranked []candidate
 }
 
 // Add appends c to Finish if its token is EOS, else to Extend.
-func (s *Selected) Add(c Candidate) {
+func (s *selected) Add(c candidate) {
 	if c.Token == model.EOS {
 		s.Finish = append(s.Finish, c)
 	} else {
@@ -75,9 +74,9 @@ func (s *Selected) Add(c Candidate) {
 
 // Best returns the n candidates with the highest LogP, in descending order, equal ones in the order
 // of candidates. It is valid until the next call.
-func (s *Selected) Best(candidates []Candidate, n int) []Candidate {
+func (s *selected) Best(candidates []candidate, n int) []candidate {
 	if cap(s.ranked) < n {
-		s.ranked = make([]Candidate, n)
+		s.ranked = make([]candidate, n)
 	}
 	best := s.ranked[:0:n]
 	for _, c := range candidates {
@@ -90,7 +89,7 @@ func (s *Selected) Best(candidates []Candidate, n int) []Candidate {
 
 // insert inserts c into best, which is sorted by descending LogP, after equal elements. It drops
 // the last element if best is at its capacity.
-func insert(best []Candidate, c Candidate) []Candidate {
+func insert(best []candidate, c candidate) []candidate {
 	if len(best) < cap(best) {
 		best = append(best, c)
 	}
@@ -102,18 +101,18 @@ func insert(best []Candidate, c Candidate) []Candidate {
 	return best
 }
 
-// independent is the Selection of greedy search and of sampling: n hypotheses, each with one
+// independent is the selection of greedy search and of sampling: n hypotheses, each with one
 // candidate. All of them count.
 type independent struct{ n int }
 
-func (k independent) Limits() Limits {
-	return Limits{Start: k.n, Width: k.n, Candidates: 1, Truncated: true, Equal: true}
+func (k independent) Limits() limits {
+	return limits{Start: k.n, Width: k.n, Candidates: 1, Truncated: true, Equal: true}
 }
 
-func (independent) Select(_ []Live, candidates []Candidate, _ Progress, s *Selected) {
+func (independent) Select(_ []liveHyp, candidates []candidate, _ progress, s *selected) {
 	for _, c := range candidates {
 		s.Add(c)
 	}
 }
 
-func (independent) Ends(Progress) bool { return false }
+func (independent) Ends(progress) bool { return false }
