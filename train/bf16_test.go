@@ -120,7 +120,7 @@ func TestBF16StepAllocatesNothing(t *testing.T) {
 	for r.loader.Position().Epoch == 0 {
 		step()
 	}
-	r.valid.run(context.Background(), 1)
+	r.valid.measure(context.Background(), 1)
 	if n := testing.AllocsPerRun(10, step); n != 0 {
 		t.Errorf("%v allocations per step, want 0", n)
 	}

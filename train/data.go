@@ -51,3 +51,18 @@ var ErrOtherPairs = errors.New("the checkpoint belongs to other training pairs")
 // ErrOtherValidation is wrapped in the error of Run if the checkpoint to resume belongs to other
 // validation pairs, whose scores cannot be compared.
 var ErrOtherValidation = errors.New("the checkpoint belongs to other validation pairs")
+
+// ValidPart is a part of the validation pairs, such as those of one domain.
+type ValidPart struct {
+	Name  string
+	Pairs int
+	BLEU  float64 // 0 to 100, of the last validation
+}
+
+// partsLen returns the number of pairs of parts.
+func partsLen(parts []ValidPart) (n int) {
+	for _, p := range parts {
+		n += p.Pairs
+	}
+	return n
+}

@@ -70,7 +70,7 @@ func (r *run) average(ctx context.Context, paths []string) (v Validation, better
 	if err := Average(ctx, r.t, paths, nil); err != nil || r.valid == nil {
 		return v, err == nil, err
 	}
-	v, done := r.valid.run(ctx, r.state.Step)
+	v, done := r.valid.measure(ctx, r.state.Step)
 	if !done {
 		return v, false, ctx.Err()
 	}

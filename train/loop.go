@@ -62,7 +62,7 @@ func (r *run) stopReason(ctx context.Context) Reason {
 		return r.state.EndReason
 	case r.o.Cooldown == 0 && r.impatient():
 		return NoImprovement
-	case r.o.Time > 0 && (r.o.Time <= r.state.OutOfTime || r.elapsed()+r.timing.speed.step()+r.finishTime() >= r.o.Time):
+	case r.o.Time > 0 && (r.o.Time <= r.state.OutOfTime || r.elapsed()+r.timing.speed.perStep()+r.finishTime() >= r.o.Time):
 		return OutOfTime
 	}
 	return ""
@@ -196,7 +196,7 @@ func (r *run) validate(ctx context.Context) error {
 // validateWeights validates the weights and reports whether they are the best so far. If ctx ends,
 // it discards the validation and reports false.
 func (r *run) validateWeights(ctx context.Context) (best bool) {
-	v, done := r.valid.run(ctx, r.state.Step)
+	v, done := r.valid.measure(ctx, r.state.Step)
 	if !done {
 		return false
 	}
@@ -233,17 +233,4 @@ func (r *run) save() error {
 	r.timing.save = time.Since(start)
 	r.send(Event{Kind: Saved, Path: path})
 	return nil
-}
-
-// file returns the model file that a checkpoint contains.
-func (r *run) file() model.File {
-	return model.File{Model: r.t, Tokenizers: r.d.Tokenizers, SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang, Decoding: r.o.Search.Saved().String()}
-}
-
-// lastGood names the checkpoint from which a failed run can be resumed.
-func (r *run) lastGood() string {
-	if r.checkpoint == "" {
-		return "there is no checkpoint yet"
-	}
-	return "the last good checkpoint is " + r.checkpoint
 }

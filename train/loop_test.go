@@ -233,7 +233,7 @@ func testStepAllocatesNothing(t *testing.T, o Options) {
 	if err := r.step(); err != nil {
 		t.Fatal(err)
 	}
-	r.valid.run(context.Background(), 1) // does not use the memory of the steps
+	r.valid.measure(context.Background(), 1) // does not use the memory of the steps
 	n := testing.AllocsPerRun(40, func() {
 		if err := r.step(); err != nil {
 			t.Fatal(err)

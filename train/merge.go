@@ -119,7 +119,7 @@ func (r *run) averageWorkers(round int, members []int) error {
 	}
 	for worker := range r.o.Rounds.Workers {
 		if !slices.Contains(members, worker) {
-			r.state.Missing = strings.TrimSpace(r.state.Missing + " " + part(round, worker))
+			r.state.Missing = strings.TrimSpace(r.state.Missing + " " + partName(round, worker))
 		}
 	}
 	return nil

@@ -113,10 +113,10 @@ func (r *run) writeRound(path string, moments []Moment) error {
 	return nil
 }
 
-// part names the part of a worker in a round.
-func part(round, worker int) string { return fmt.Sprintf("%d/%d", round, worker) }
+// partName names the part of a worker in a round.
+func partName(round, worker int) string { return fmt.Sprintf("%d/%d", round, worker) }
 
 // isIn reports whether missing, as in Rounds.Missing, has a part.
 func isIn(missing string, round, worker int) bool {
-	return slices.Contains(strings.Fields(missing), part(round, worker))
+	return slices.Contains(strings.Fields(missing), partName(round, worker))
 }

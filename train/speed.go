@@ -32,8 +32,8 @@ func (s *speed) perSec() (src, tgt float64) {
 	return s.src / s.seconds, s.tgt / s.seconds
 }
 
-// step returns the duration of a step, 0 before the first step.
-func (s *speed) step() time.Duration {
+// perStep returns the duration of a step, 0 before the first step.
+func (s *speed) perStep() time.Duration {
 	if s.steps == 0 {
 		return 0
 	}

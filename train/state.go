@@ -126,3 +126,16 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 	r.state.Products = o.precision().Kernel()
 	return r, nil
 }
+
+// file returns the model file that a checkpoint contains.
+func (r *run) file() model.File {
+	return model.File{Model: r.t, Tokenizers: r.d.Tokenizers, SrcLang: r.d.SrcLang, TgtLang: r.d.TgtLang, Decoding: r.o.Search.Saved().String()}
+}
+
+// lastGood names the checkpoint from which a failed run can be resumed.
+func (r *run) lastGood() string {
+	if r.checkpoint == "" {
+		return "there is no checkpoint yet"
+	}
+	return "the last good checkpoint is " + r.checkpoint
+}

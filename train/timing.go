@@ -51,7 +51,7 @@ func (r *run) validationTime() time.Duration {
 func (r *run) timeLeft() time.Duration {
 	var left time.Duration
 	if steps := r.lastStep() - r.state.Step; steps > 0 {
-		left = time.Duration(steps) * r.timing.speed.step()
+		left = time.Duration(steps) * r.timing.speed.perStep()
 		if r.end > 0 {
 			return left
 		}

@@ -29,21 +29,6 @@ type Validation struct {
 	ByLoss bool `json:"by_loss,omitempty"` // Data.ByLoss: BLEU does not compare
 }
 
-// ValidPart is a part of the validation pairs, such as those of one domain.
-type ValidPart struct {
-	Name  string
-	Pairs int
-	BLEU  float64 // 0 to 100, of the last validation
-}
-
-// partsLen returns the number of pairs of parts.
-func partsLen(parts []ValidPart) (n int) {
-	for _, p := range parts {
-		n += p.Pairs
-	}
-	return n
-}
-
 // Sample is the translation of a validation sentence.
 type Sample = runlog.Sample
 
@@ -165,8 +150,8 @@ func (v *validator) divide(parts []ValidPart, order []int) {
 	}
 }
 
-// run validates the weights of a step. It returns false if ctx ends.
-func (v *validator) run(ctx context.Context, step int) (Validation, bool) {
+// measure validates the weights of a step. It returns false if ctx ends.
+func (v *validator) measure(ctx context.Context, step int) (Validation, bool) {
 	start := time.Now()
 	evaluate := v.pass.Evaluate
 	if v.entropies != nil {
@@ -249,9 +234,9 @@ func (v *validator) estimate(tgtPerSec float64) time.Duration {
 	if tgtPerSec == 0 {
 		return 0
 	}
-	work := 1.0 / 3
+	passes := 1.0 / 3
 	if v.decoder != nil {
-		work += 2. / 3
+		passes += 2. / 3
 	}
-	return time.Duration(work * float64(len(v.batches.pairs.tgt.ids)) / tgtPerSec * float64(time.Second))
+	return time.Duration(passes * float64(len(v.batches.pairs.tgt.ids)) / tgtPerSec * float64(time.Second))
 }

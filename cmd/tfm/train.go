@@ -107,7 +107,7 @@ func (t *trainer) load() (err error) {
 			return err
 		}
 		untagged := t.mix.Untagged()
-		if n := len(untagged); n > 0 && n < len(t.mix.Sources) && !t.Tagged {
+		if n := len(untagged); n > 0 && n < len(t.mix.Datasets) && !t.Tagged {
 			return cli.Usagef("%s: the dataset %s has no tag >>id<< of a language, as others have: give it one, or -tag if its sources begin with them", t.Mix, untagged[0])
 		}
 		t.Tagged = t.Tagged || len(untagged) == 0

@@ -50,9 +50,9 @@
 //	trim.go       tokenizers without the pieces that a corpus does not use
 //	read.go       Read: a Corpus from a Text or from a Survey
 //	holdout.go    how many pairs are held out
-//	mix.go        Mix: several sources, and the schedule by which they are drawn
+//	mix.go        Mix: several datasets, and the schedule by which they are drawn
 //	mixfile.go    ReadMix: a Mix from a file in OpusTrainer's form
-//	source.go     one source, which is read from its files again and again
+//	dataset.go    one dataset, which is read from its files again and again
 //	stream.go     a corpus that is read from its files in every epoch
 //
 // # Terms

@@ -10,16 +10,16 @@ const maxHeldOut = 1000
 // fewer varies by points; 5% of a small one, because training needs the others.
 func MaxHeldOut(pairs int) int { return min(pairs/20, max(500, min(pairs/100, maxHeldOut))) }
 
-// heldOutOf returns the number of pairs that Read holds out of each source of a Mix, or of the one
-// text. Those of a mix are in the shares of its last stage, as many as each source can spare. Where
-// these are fewer than minBLEUPairs, the sources that can spare more give more.
+// heldOutOf returns the number of pairs that Read holds out of each dataset of a Mix, or of the one
+// text. Those of a mix are in the shares of its last stage, as many as each dataset can spare.
+// Where these are fewer than minBLEUPairs, the datasets that can spare more give more.
 func (s *Survey) heldOutOf() []int {
 	mix, pairs := s.Train.Mix()
 	if mix == nil {
 		return []int{MaxHeldOut(s.Pairs)}
 	}
 	shares := mix.Stages[len(mix.Stages)-1].shares(pairs)
-	for i, s := range mix.Sources {
+	for i, s := range mix.Datasets {
 		if s.TrainOnly || MaxHeldOut(pairs[i]) == 0 {
 			shares[i] = 0
 		}

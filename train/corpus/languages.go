@@ -24,14 +24,14 @@ type affixes struct {
 type languages struct{ from, to string }
 
 // languages returns the languages that the source names for its pairs itself.
-func (s Source) languages() languages { return languages{s.SrcLang, s.TgtLang} }
+func (s Dataset) languages() languages { return languages{s.SrcLang, s.TgtLang} }
 
 // Unnamed returns the sampled pairs whose source, and those whose target, is in a language that no
 // dataset names.
 func (s *Survey) Unnamed() (sources, targets []text.Pair) {
 	for i, p := range s.Sample {
 		part, _ := s.Train.locate(i + 1)
-		l := s.Train.source(part).languages()
+		l := s.Train.dataset(part).languages()
 		if l.from == "" {
 			sources = append(sources, p)
 		}
@@ -54,7 +54,7 @@ func (a affixes) cut(source string) (code, rest string) {
 
 // split returns the languages of a pair of a part of the corpus with this source, and its text
 // without >>id<<.
-func (a affixes) split(part Source, source string) (languages, string) {
+func (a affixes) split(part Dataset, source string) (languages, string) {
 	l := part.languages()
 	code, rest := a.cut(source)
 	if a.tagged {
@@ -68,7 +68,7 @@ func (s *Survey) addLanguages(t *Text, p text.Pair) error {
 	if s.affixes.of == nil {
 		return nil
 	}
-	l, rest := s.affixes.split(t.source(t.part()), p.Source)
+	l, rest := s.affixes.split(t.dataset(t.part()), p.Source)
 	if _, ok := s.affixes.of[l]; ok || text.IsBlank(rest) {
 		return nil
 	}
@@ -149,7 +149,7 @@ type encoder = func(ids []int32, sentence string) []int32
 
 // encode replaces ids by those of a pair of a part of the corpus, with the encoders of both sides.
 // A side without a text has none.
-func (a affixes) encode(ids *[2][]int32, part Source, source, target string, sides [2]encoder) {
+func (a affixes) encode(ids *[2][]int32, part Dataset, source, target string, sides [2]encoder) {
 	l, rest := a.split(part, source)
 	around := a.of[l]
 	ids[0] = wrap(ids[0][:0], around.Before, rest, sides[0], around.After)

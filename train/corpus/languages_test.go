@@ -101,7 +101,7 @@ func TestMixLanguages(t *testing.T) {
 			a.Tag, b.Tag = ">>fra<<", ">>de<<"
 			a.Files.Source = write(t, "blank", "\tx\na1 of it.\tx1 von a.\n", false)
 		}
-		m := Mix{Sources: []Source{a, b}, Stages: []Stage{{Passes: math.Inf(1)}}}
+		m := Mix{Datasets: []Dataset{a, b}, Stages: []Stage{{Passes: math.Inf(1)}}}
 		o := train.DefaultOptions()
 		tokens := learned(t)
 		read, err := Read(context.Background(), Options{Train: m.Text("mix").In("en", "fr", false), Tokenizers: &tokens, Model: c.model, SrcLang: "en", TgtLang: "fr", Tagged: c.tagged}, o)
@@ -143,7 +143,7 @@ func TestMixLanguages(t *testing.T) {
 		b := mixSource(t, "b", 30, "")
 		b.TgtLang = to
 		tokens := learned(t)
-		m := Mix{Sources: []Source{b}, Stages: []Stage{{Passes: math.Inf(1)}}}
+		m := Mix{Datasets: []Dataset{b}, Stages: []Stage{{Passes: math.Inf(1)}}}
 		c, err := Read(context.Background(), Options{Train: m.Text("mix"), Tokenizers: &tokens, Model: nllb, SrcLang: "en", TgtLang: "fr"}, train.DefaultOptions())
 		if err != nil {
 			t.Fatal(err)
@@ -161,14 +161,14 @@ func TestMixLanguages(t *testing.T) {
 	if len(prints) != 3 {
 		t.Errorf("%d fingerprints of three languages", len(prints))
 	}
-	memory := Source{Name: "b", SrcLang: "de", Files: text.Files{SrcLang: "de", Source: write(t, "b.tmx", `<tmx version="1.4"><header srclang="de"/><body><tu><tuv xml:lang="de"><seg>Hund</seg></tuv><tuv xml:lang="en"><seg>dog</seg></tuv></tu></body></tmx>`, false)}}
-	if err := text.Each(context.Background(), Mix{Sources: []Source{memory}, Stages: []Stage{{}}}.Text("mix").In("en", "fr", false).All(), func(text.Pair) error { return nil }); err == nil || !strings.Contains(err.Error(), "expected de and fr") {
+	memory := Dataset{Name: "b", SrcLang: "de", Files: text.Files{SrcLang: "de", Source: write(t, "b.tmx", `<tmx version="1.4"><header srclang="de"/><body><tu><tuv xml:lang="de"><seg>Hund</seg></tuv><tuv xml:lang="en"><seg>dog</seg></tuv></tu></body></tmx>`, false)}}
+	if err := text.Each(context.Background(), Mix{Datasets: []Dataset{memory}, Stages: []Stage{{}}}.Text("mix").In("en", "fr", false).All(), func(text.Pair) error { return nil }); err == nil || !strings.Contains(err.Error(), "expected de and fr") {
 		t.Errorf("error %v, want one of a memory without French", err)
 	}
 
 	b := mixSource(t, "b", 30, "")
 	b.SrcLang, b.TgtLang = "de", "tlh"
-	m := Mix{Sources: []Source{b}, Stages: []Stage{{Passes: math.Inf(1)}}}
+	m := Mix{Datasets: []Dataset{b}, Stages: []Stage{{Passes: math.Inf(1)}}}
 	tokens := learned(t)
 	options := Options{Train: m.Text("mix"), Tokenizers: &tokens, Model: model.Config{Source: model.FromFirst, SrcLanguages: from, TgtLanguages: to, TargetBegins: true}}
 	if _, err := Read(context.Background(), options, train.DefaultOptions()); err == nil || !strings.Contains(err.Error(), `mix: a dataset: tgt-lang is "tlh"`) {

@@ -11,17 +11,17 @@ import (
 	"tfm/text/augment"
 )
 
-// Mix is training data of several sources. The training draws from them in shares that may change
-// from stage to stage. Each source is read again and again, in the order of its files, and the
+// Mix is training data of several datasets. The training draws from them in shares that may change
+// from stage to stage. Each dataset is read again and again, in the order of its files, and the
 // pairs of a window are shuffled together; see train.Stream. The survey, the tokenizers and the
-// held-out pairs are of all sources, one after another.
+// held-out pairs are of all datasets, one after another.
 type Mix struct {
-	Sources []Source
-	Stages  []Stage // at least one; the last one lasts until the training ends
+	Datasets []Dataset
+	Stages   []Stage // at least one; the last one lasts until the training ends
 }
 
-// Source is one of the texts of a Mix.
-type Source struct {
+// Dataset is one of the texts of a Mix.
+type Dataset struct {
 	Name  string
 	Files text.Files
 	Tag   string // precedes each source sentence: >>fra<<, or a mark such as <bt>; "" is none
@@ -34,18 +34,18 @@ type Source struct {
 // Stage is a part of a training with a Mix.
 type Stage struct {
 	Name      string
-	Shares    []float64          // relative weights of the sources; nil: their numbers of pairs
-	Until     int                // the source that ends the stage
+	Shares    []float64          // relative weights of the datasets; nil: their numbers of pairs
+	Until     int                // the dataset that ends the stage
 	Passes    float64            // of it in the stage; of the last stage they do not count
 	Modifiers []augment.Modifier // of the pairs, in order
 }
 
 // Text returns the text of the mix, whose name is for messages.
-func (m Mix) Text(name string) *Text { return newText(name, m.Stages, m.Sources...) }
+func (m Mix) Text(name string) *Text { return newText(name, m.Stages, m.Datasets...) }
 
-// Untagged returns the names of the sources without the tag of a language, as Options.Tagged says.
+// Untagged returns the names of the datasets without the tag of a language, as Options.Tagged says.
 func (m Mix) Untagged() (names []string) {
-	for _, s := range m.Sources {
+	for _, s := range m.Datasets {
 		if _, rest, found := lang.CutCode(s.Tag); !found || rest != "" {
 			names = append(names, s.Name)
 		}
@@ -53,7 +53,7 @@ func (m Mix) Untagged() (names []string) {
 	return names
 }
 
-// shares returns the shares of the sources, whose numbers of pairs are given. Their sum is 1.
+// shares returns the shares of the datasets, whose numbers of pairs are given. Their sum is 1.
 func (s Stage) shares(pairs []int) []float64 {
 	shares := slices.Clone(s.Shares)
 	if shares == nil {
@@ -72,25 +72,25 @@ func (s Stage) shares(pairs []int) []float64 {
 }
 
 // tagged returns a sentence with the tag before it. A blank one stays blank, so that it is skipped.
-func (s Source) tagged(sentence string) string {
+func (s Dataset) tagged(sentence string) string {
 	if s.Tag == "" || text.IsBlank(sentence) {
 		return sentence
 	}
 	return s.Tag + " " + sentence
 }
 
-// schedule computes how many of the first pairs of a training come from each source.
+// schedule computes how many of the first pairs of a training come from each dataset.
 type schedule struct {
 	stages []Stage // with shares whose sum is 1
 	from   []int   // pairs of the training before each stage
-	before [][]int // pairs of each source before each stage
+	before [][]int // pairs of each dataset before each stage
 }
 
 // maxPairs is the limit of the pairs of a schedule: larger numbers are no exact float64.
 const maxPairs = 1 << 53
 
-// newSchedule returns the schedule of stages. sizes are the pairs of the sources, heldOut how many
-// of them are held out. These are skipped, so the share of the source is raised to compensate.
+// newSchedule returns the schedule of stages. sizes are the pairs of the datasets, heldOut how many
+// of them are held out. These are skipped, so the share of the dataset is raised to compensate.
 func newSchedule(stages []Stage, sizes, heldOut []int) (*schedule, error) {
 	s := &schedule{stages: slices.Clone(stages), from: []int{0}, before: [][]int{make([]int, len(sizes))}}
 	for n := range s.stages {
@@ -117,13 +117,13 @@ func newSchedule(stages []Stage, sizes, heldOut []int) (*schedule, error) {
 	return s, nil
 }
 
-// count returns how many of the first x pairs of the training are of a source, where x is in a
+// count returns how many of the first x pairs of the training are of a dataset, where x is in a
 // stage, or at its end.
 func (s *schedule) count(stage, source, x int) int {
 	return s.before[stage][source] + int(float64(s.stages[stage].Shares[source]*float64(x-s.from[stage])))
 }
 
-// drawn returns how many of the first x pairs of the training are of each source.
+// drawn returns how many of the first x pairs of the training are of each dataset.
 func (s *schedule) drawn(x int) []int {
 	stage := len(s.from) - 1
 	for stage > 0 && s.from[stage] > x {

@@ -16,13 +16,13 @@ import (
 )
 
 // mixSource returns a source of n pairs: a3 and b3 are the third of the source a.
-func mixSource(t *testing.T, name string, n int, tag string) Source {
+func mixSource(t *testing.T, name string, n int, tag string) Dataset {
 	t.Helper()
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, "%s%d of it.\tx%d von %s.\tfurther column\n", name, i, i, name)
 	}
-	return Source{Name: name, Files: text.Files{Source: write(t, name, b.String(), false), ExtraColumns: true}, Tag: tag}
+	return Dataset{Name: name, Files: text.Files{Source: write(t, name, b.String(), false), ExtraColumns: true}, Tag: tag}
 }
 
 // readMix returns the corpus of a mix.
@@ -54,7 +54,7 @@ func drawn(t *testing.T, c *Corpus, epoch, window int) (sentences []string) {
 // reading.
 func TestMix(t *testing.T) {
 	m := Mix{
-		Sources: []Source{mixSource(t, "a", 50, ""), mixSource(t, "b", 30, "<bt>"), mixSource(t, "c", 20, "")},
+		Datasets: []Dataset{mixSource(t, "a", 50, ""), mixSource(t, "b", 30, "<bt>"), mixSource(t, "c", 20, "")},
 		Stages: []Stage{
 			{Shares: []float64{0.8, 0.2, 0}, Until: 1, Passes: 2}, // 300 pairs: 240 a, 60 b
 			{Shares: []float64{1, 2, 7}, Until: 2, Passes: 1.5},   // 43 pairs: 4 a, 8 b, 30 c
@@ -111,7 +111,7 @@ func TestMix(t *testing.T) {
 // Without shares the sources have those of their pairs. Pairs that are held out are passed over,
 // and change no share.
 func TestMixHoldsOut(t *testing.T) {
-	m := Mix{Sources: []Source{mixSource(t, "a", 3000, ""), mixSource(t, "b", 1000, "")}, Stages: []Stage{{Passes: math.Inf(1)}}}
+	m := Mix{Datasets: []Dataset{mixSource(t, "a", 3000, ""), mixSource(t, "b", 1000, "")}, Stages: []Stage{{Passes: math.Inf(1)}}}
 	o := train.DefaultOptions()
 	o.BPEDropout = 0.1
 	c := readMix(t, m, o)
@@ -135,7 +135,7 @@ func TestMixHoldsOut(t *testing.T) {
 
 // Pairs are held out in the shares of the last stage, as many as its main source can spare.
 func TestMixHoldsOutByShare(t *testing.T) {
-	sources := []Source{mixSource(t, "a", 3000, ""), mixSource(t, "b", 1000, "")}
+	sources := []Dataset{mixSource(t, "a", 3000, ""), mixSource(t, "b", 1000, "")}
 	for _, c := range []struct {
 		shares    []float64
 		trainOnly bool // the first source
@@ -150,7 +150,7 @@ func TestMixHoldsOutByShare(t *testing.T) {
 		{[]float64{1, 0}, true, [2]int{0, 0}},
 	} {
 		sources[0].TrainOnly = c.trainOnly
-		m := Mix{Sources: sources, Stages: []Stage{{Shares: []float64{1, 0}, Passes: 1}, {Shares: c.shares, Until: 1, Passes: math.Inf(1)}}}
+		m := Mix{Datasets: sources, Stages: []Stage{{Shares: []float64{1, 0}, Passes: 1}, {Shares: c.shares, Until: 1, Passes: math.Inf(1)}}}
 		read := readMix(t, m, train.DefaultOptions())
 		var got [2]int
 		for _, p := range read.HeldOut.Pairs {
@@ -172,8 +172,8 @@ func TestMixHoldsOutByShare(t *testing.T) {
 // A source that is too small gives no pairs, wherever it stands.
 func TestMixHoldsOutOfLargeSources(t *testing.T) {
 	large, small := mixSource(t, "a", 3000, ""), mixSource(t, "b", 15, "")
-	for _, sources := range [][]Source{{large, small}, {small, large}} {
-		m := Mix{Sources: sources, Stages: []Stage{{Shares: []float64{1, 1}, Passes: math.Inf(1)}}}
+	for _, sources := range [][]Dataset{{large, small}, {small, large}} {
+		m := Mix{Datasets: sources, Stages: []Stage{{Shares: []float64{1, 1}, Passes: math.Inf(1)}}}
 		if n := len(readMix(t, m, train.DefaultOptions()).HeldOut.Pairs); n != 150 {
 			t.Errorf("%s first: %d pairs are held out, want 150", sources[0].Name, n)
 		}
@@ -190,8 +190,8 @@ func TestMixModifies(t *testing.T) {
 		return m
 	}
 	m := Mix{
-		Sources: []Source{mixSource(t, "a", 400, ">>fra<<"), mixSource(t, "b", 100, ">>deu<<")},
-		Stages:  []Stage{{Shares: []float64{1, 1}, Passes: math.Inf(1), Modifiers: []augment.Modifier{modifier("UpperCase"), modifier("Merge"), modifier("RemoveEndPunct")}}},
+		Datasets: []Dataset{mixSource(t, "a", 400, ">>fra<<"), mixSource(t, "b", 100, ">>deu<<")},
+		Stages:   []Stage{{Shares: []float64{1, 1}, Passes: math.Inf(1), Modifiers: []augment.Modifier{modifier("UpperCase"), modifier("Merge"), modifier("RemoveEndPunct")}}},
 	}
 	o := train.DefaultOptions()
 	o.ValidEvery = 0
@@ -236,7 +236,7 @@ func TestMixModifiesWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	upper := func(tag string, stages ...Stage) int {
-		m := Mix{Sources: []Source{mixSource(t, "kitten", 400, tag), mixSource(t, "b", 40, "")}, Stages: stages}
+		m := Mix{Datasets: []Dataset{mixSource(t, "kitten", 400, tag), mixSource(t, "b", 40, "")}, Stages: stages}
 		o := train.DefaultOptions()
 		o.ValidEvery = 0
 		v := readMix(t, m, o).Vocab.Source
@@ -316,7 +316,7 @@ trainer: /bin/cat
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	for _, s := range m.Sources {
+	for _, s := range m.Datasets {
 		fmt.Fprintf(&got, "%s %s %s %q; ", s.Name, filepath.Base(s.Files.Source), filepath.Base(s.Files.Target), s.Tag)
 	}
 	for _, s := range m.Stages {
@@ -387,8 +387,8 @@ func TestMixKeepsBlank(t *testing.T) {
 		}
 		modifiers = append(modifiers, m)
 	}
-	source := Source{Name: "a", Files: text.Files{Source: write(t, "a", strings.Repeat("one dog.\tein Hund.\n \teine Katze.\ntwo cats.\t\n", 300), false)}, Tag: "<bt>"}
-	m := Mix{Sources: []Source{source}, Stages: []Stage{{Passes: math.Inf(1), Modifiers: modifiers}}}
+	source := Dataset{Name: "a", Files: text.Files{Source: write(t, "a", strings.Repeat("one dog.\tein Hund.\n \teine Katze.\ntwo cats.\t\n", 300), false)}, Tag: "<bt>"}
+	m := Mix{Datasets: []Dataset{source}, Stages: []Stage{{Passes: math.Inf(1), Modifiers: modifiers}}}
 	o := train.DefaultOptions()
 	o.ValidEvery = 0
 	c := readMix(t, m, o)
@@ -411,25 +411,25 @@ func TestMixKeepsBlank(t *testing.T) {
 
 // Errors and warnings of a mix name the file and its line.
 func TestMixPlaces(t *testing.T) {
-	m := Mix{Sources: []Source{mixSource(t, "a", 5, ""), mixSource(t, "b", 5, "")}, Stages: []Stage{{Passes: math.Inf(1)}}}
+	m := Mix{Datasets: []Dataset{mixSource(t, "a", 5, ""), mixSource(t, "b", 5, "")}, Stages: []Stage{{Passes: math.Inf(1)}}}
 	whole := m.Text("mix")
 	for _, err := range whole.All() {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, want := whole.Place(7), "line 2 of "+m.Sources[1].Files.Source; got != want {
+	if got, want := whole.Place(7), "line 2 of "+m.Datasets[1].Files.Source; got != want {
 		t.Errorf("pair 7 is at %s, want %s", got, want)
 	}
 	_, err := Inspect(context.Background(), Options{Train: whole, Tagged: true})
-	if want := "mix: line 1 of " + m.Sources[0].Files.Source + ": found a source without a language"; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := "mix: line 1 of " + m.Datasets[0].Files.Source + ": found a source without a language"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	// The same pairs in another order are other training data.
 	o := train.DefaultOptions()
 	o.ValidEvery = 0
 	first := readMix(t, m, o).StreamFingerprint
-	m.Sources[0], m.Sources[1] = m.Sources[1], m.Sources[0]
+	m.Datasets[0], m.Datasets[1] = m.Datasets[1], m.Datasets[0]
 	if readMix(t, m, o).StreamFingerprint == first {
 		t.Error("the fingerprint does not depend on the order of the pairs")
 	}

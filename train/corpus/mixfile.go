@@ -37,7 +37,7 @@ import (
 //	modifiers:
 //	  - UpperCase: 0.05             # see package augment
 //
-// Names of files are relative to the folder of the configuration. Without stages the sources have
+// Names of files are relative to the folder of the configuration. Without stages the datasets have
 // the shares of their numbers of pairs: one stage that the first source ends. Columns after the
 // second, seed and trainer are not used, nor is the modifier Tags with probability 0; otherwise
 // Tags must be noise (augment: 1, tag: 0), which is augment.Copy. Other names may have anchors, for
@@ -128,7 +128,7 @@ func (m *mixFile) isStage(n *yaml.Node) bool {
 
 // readSource adds a dataset.
 func (m *mixFile) readSource(e yaml.Entry) error {
-	s := Source{Name: e.Key, Files: text.Files{ExtraColumns: true, OneSided: new(int)}}
+	s := Dataset{Name: e.Key, Files: text.Files{ExtraColumns: true, OneSided: new(int)}}
 	if e.Value.IsScalar() {
 		s.Files.Source = e.Value.Scalar
 	}
@@ -165,19 +165,19 @@ func (m *mixFile) readSource(e yaml.Entry) error {
 			*path = filepath.Join(filepath.Dir(m.name), *path)
 		}
 	}
-	m.mix.Sources = append(m.mix.Sources, s)
+	m.mix.Datasets = append(m.mix.Datasets, s)
 	return nil
 }
 
-// source returns the index of the source of a name, or -1.
+// source returns the index of the dataset of a name, or -1.
 func (m *mixFile) source(name string) int {
-	return slices.IndexFunc(m.mix.Sources, func(s Source) bool { return s.Name == name })
+	return slices.IndexFunc(m.mix.Datasets, func(s Dataset) bool { return s.Name == name })
 }
 
 // readStage adds a stage, a list of shares, or a mapping with such a list, mix, and modifiers of
 // its own.
 func (m *mixFile) readStage(name string, n *yaml.Node, modifiers []augment.Modifier) (err error) {
-	stage := Stage{Name: name, Shares: make([]float64, len(m.mix.Sources)), Until: -1, Modifiers: modifiers}
+	stage := Stage{Name: name, Shares: make([]float64, len(m.mix.Datasets)), Until: -1, Modifiers: modifiers}
 	lines := n
 	if n.Entries != nil {
 		for _, e := range n.Entries {

@@ -166,7 +166,7 @@ func (r *reader) read(ctx context.Context) error {
 	}
 	if validate && r.Valid != nil {
 		err := text.Each(ctx, r.Valid.pairs, func(p text.Pair) error {
-			r.addValid(r.Valid.source(r.Valid.part()), p)
+			r.addValid(r.Valid.dataset(r.Valid.part()), p)
 			return nil
 		})
 		if err != nil {
@@ -204,7 +204,7 @@ func (r *reader) holdOut(ctx context.Context, heldOut map[int]bool) error {
 	for _, p := range r.heldOut.Pairs {
 		heldOut[p.Line-1] = true
 		part, _ := r.Train.locate(p.Line)
-		r.addValid(r.Train.source(part), p)
+		r.addValid(r.Train.dataset(part), p)
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (r *reader) validParts() (parts []train.ValidPart) {
 	if mix == nil {
 		return nil
 	}
-	for _, s := range mix.Sources {
+	for _, s := range mix.Datasets {
 		parts = append(parts, train.ValidPart{Name: s.Name})
 	}
 	for _, p := range r.heldOut.Pairs {
@@ -271,7 +271,7 @@ func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 	i := 0
 	return text.Each(ctx, r.Train.pairs, func(p text.Pair) error {
 		if !heldOut[i] {
-			r.add(c.Train, r.Train.source(r.Train.part()), p)
+			r.add(c.Train, r.Train.dataset(r.Train.part()), p)
 		}
 		i++
 		r.progress(Encoding, i)
@@ -283,13 +283,13 @@ func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 }
 
 // add encodes a pair of a part of the corpus and appends it to dst.
-func (r *reader) add(dst *train.Pairs, part Source, p text.Pair) {
+func (r *reader) add(dst *train.Pairs, part Dataset, p text.Pair) {
 	r.affixes.encode(&r.ids, part, p.Source, p.Target, r.encoders)
 	dst.Add(r.ids[0], r.ids[1])
 }
 
 // addValid adds a pair of a part to the validation pairs.
-func (r *reader) addValid(part Source, p text.Pair) {
+func (r *reader) addValid(part Dataset, p text.Pair) {
 	if r.out.Valid == nil {
 		r.out.Valid = new(train.Pairs)
 	}

@@ -15,7 +15,7 @@ import (
 
 // stream is a corpus in files as a train.Stream: windows of consecutive pairs of each source.
 type stream struct {
-	sources  []*source
+	datasets []*dataset
 	schedule *schedule
 	encoders [2]encoder
 	affixes  affixes
@@ -42,7 +42,7 @@ func newStream(t *Text, tokenizers vocab.Tokenizers, a affixes, heldOut map[int]
 	}
 	heldOutOf, first := make([]int, len(t.parts)), 0
 	for i, of := range t.parts {
-		s.sources = append(s.sources, newSource(of, first, t.counts[i]))
+		s.datasets = append(s.datasets, newDataset(of, first, t.counts[i]))
 		for j := range heldOut {
 			if first <= j && j < first+t.counts[i] {
 				heldOutOf[i]++
@@ -80,8 +80,8 @@ func (s *stream) start(epoch, window int) int {
 func (s *stream) Read(ctx context.Context, dst *train.Pairs, epoch, window int) error {
 	from, to := s.start(epoch, window), s.start(epoch, window+1)
 	return s.schedule.split(from, to, func(stage, x, y int) error {
-		for i, source := range s.sources {
-			r := sourceReader{stream: s, source: source, dst: dst, window: to - from}
+		for i, dataset := range s.datasets {
+			r := datasetReader{stream: s, dataset: dataset, dst: dst, window: to - from}
 			r.at, r.end = s.schedule.count(stage, i, x), s.schedule.count(stage, i, y)
 			if err := r.read(ctx, s.schedule.stages[stage].Modifiers); err != nil {
 				return err
@@ -91,10 +91,10 @@ func (s *stream) Read(ctx context.Context, dst *train.Pairs, epoch, window int) 
 	})
 }
 
-// sourceReader adds pairs of a source to a window.
-type sourceReader struct {
+// datasetReader adds pairs of a dataset to a window.
+type datasetReader struct {
 	*stream
-	source  *source
+	dataset *dataset
 	dst     *train.Pairs
 	window  int // pairs of the window
 	at, end int // the next pair and the end, counted through all passes
@@ -106,7 +106,7 @@ type sourceReader struct {
 }
 
 // read adds the pairs.
-func (r *sourceReader) read(ctx context.Context, modifiers []augment.Modifier) error {
+func (r *datasetReader) read(ctx context.Context, modifiers []augment.Modifier) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -117,7 +117,7 @@ func (r *sourceReader) read(ctx context.Context, modifiers []augment.Modifier) e
 		}
 		r.random.Seed(r.seed, r.draws(1<<62))
 		if _, rest := r.cutTag(p.Source); len(modifiers) == 0 || text.IsBlank(rest) || text.IsBlank(p.Target) {
-			r.add(r.source.tagged(p.Source), p.Target)
+			r.add(r.dataset.tagged(p.Source), p.Target)
 		} else {
 			r.modify(p, modifiers)
 		}
@@ -126,28 +126,28 @@ func (r *sourceReader) read(ctx context.Context, modifiers []augment.Modifier) e
 		}
 	}
 	if r.err == nil {
-		r.err = r.source.checkEnd()
+		r.err = r.dataset.checkEnd()
 	}
 	return r.err
 }
 
 // draws returns the random stream of the last pair in its pass: one from first, a power of 2, to
 // below its double. Package train uses those of small numbers and from 2^63.
-func (r *sourceReader) draws(first uint64) uint64 {
+func (r *datasetReader) draws(first uint64) uint64 {
 	return first | (uint64(r.pass)<<40|uint64(r.index))&(first-1)
 }
 
 // next returns the next pair that is not held out, or false at the end or after an error.
-func (r *sourceReader) next() (p text.Pair, ok bool) {
+func (r *datasetReader) next() (p text.Pair, ok bool) {
 	if r.again {
 		r.again = false
 		return r.last, true
 	}
 	for r.err == nil && r.at < r.end {
-		i := r.at % r.source.pairs
-		r.pass, r.index = r.at/r.source.pairs, r.source.first+i
+		i := r.at % r.dataset.pairs
+		r.pass, r.index = r.at/r.dataset.pairs, r.dataset.first+i
 		r.at++
-		if r.last, r.err = r.source.read(i); r.err == nil && !r.heldOut[r.index] {
+		if r.last, r.err = r.dataset.read(i); r.err == nil && !r.heldOut[r.index] {
 			return r.last, true
 		}
 	}
@@ -156,7 +156,7 @@ func (r *sourceReader) next() (p text.Pair, ok bool) {
 
 // modify adds what modifiers make of a pair. They do not change the tag before the source. A blank
 // sentence, or another tag, ends the sentences that are joined.
-func (r *sourceReader) modify(p text.Pair, modifiers []augment.Modifier) {
+func (r *datasetReader) modify(p text.Pair, modifiers []augment.Modifier) {
 	r.changes.Seed(r.seed, r.draws(1<<61))
 	tag, rest := r.cutTag(p.Source)
 	tag, p.Source = strings.Clone(tag), rest
@@ -173,12 +173,12 @@ func (r *sourceReader) modify(p text.Pair, modifiers []augment.Modifier) {
 		return p, true
 	}
 	p = augment.Apply(modifiers, rand.New(&r.changes), p, further)
-	r.add(r.source.tagged(tag+p.Source), p.Target)
+	r.add(r.dataset.tagged(tag+p.Source), p.Target)
 }
 
 // cutTag returns the language that a source sentence of the files begins with, and the rest.
-func (r *sourceReader) cutTag(source string) (tag, rest string) {
-	if r.source.Tag != "" {
+func (r *datasetReader) cutTag(source string) (tag, rest string) {
+	if r.dataset.Tag != "" {
 		return "", source
 	}
 	_, rest = r.affixes.cut(source)
@@ -186,9 +186,9 @@ func (r *sourceReader) cutTag(source string) (tag, rest string) {
 }
 
 // add appends the ids of a pair to dst.
-func (r *sourceReader) add(src, tgt string) {
+func (r *datasetReader) add(src, tgt string) {
 	s := r.stream
-	s.affixes.encode(&s.ids, r.source.Source, src, tgt, s.encoders)
+	s.affixes.encode(&s.ids, r.dataset.Dataset, src, tgt, s.encoders)
 	r.dst.Add(s.ids[0], s.ids[1])
 }
 
@@ -204,7 +204,7 @@ func (s *stream) encoder(t text.Tokenizer) encoder {
 
 // close closes the files.
 func (s *stream) close() {
-	for _, source := range s.sources {
-		source.close()
+	for _, dataset := range s.datasets {
+		dataset.close()
 	}
 }

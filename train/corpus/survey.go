@@ -109,7 +109,7 @@ func (s *Survey) addWords(p text.Pair, n int) {
 		return
 	}
 	whole, rest := p.Source, ""
-	if tag := s.Train.source(part).Tag; tag != "" {
+	if tag := s.Train.dataset(part).Tag; tag != "" {
 		rest = strings.TrimPrefix(whole, tag+" ")
 	} else {
 		_, rest = s.affixes.cut(whole)

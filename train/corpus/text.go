@@ -17,7 +17,7 @@ import (
 type Text struct {
 	Name   string                      // for messages, such as "train.en and train.de"
 	pairs  iter.Seq2[text.Pair, error] // the strings of a pair are valid until the next one is read
-	parts  []Source                    // the files; nil if the pairs are not in files
+	parts  []Dataset                   // the files; nil if the pairs are not in files
 	counts []int                       // pairs of each part, by the last reading
 	stages []Stage                     // of a Mix, else nil
 }
@@ -25,16 +25,16 @@ type Text struct {
 // Files returns the pairs of two files: line n of tgt is the translation of line n of src. The
 // files can be gzipped.
 func Files(src, tgt string) *Text {
-	return newText(src+" and "+tgt, nil, Source{Files: text.Files{Source: src, Target: tgt}})
+	return newText(src+" and "+tgt, nil, Dataset{Files: text.Files{Source: src, Target: tgt}})
 }
 
 // TSV returns the pairs of one file with a source, a tab and a target on each line, or of a
 // translation memory (TMX). The file can be gzipped.
 func TSV(path string) *Text {
-	return newText(path, nil, Source{Files: text.Files{Source: path, OneSided: new(int)}})
+	return newText(path, nil, Dataset{Files: text.Files{Source: path, OneSided: new(int)}})
 }
 
-func newText(name string, stages []Stage, parts ...Source) *Text {
+func newText(name string, stages []Stage, parts ...Dataset) *Text {
 	t := &Text{Name: name, parts: parts, counts: make([]int, len(parts)), stages: stages}
 	t.pairs = t.read
 	return t
@@ -68,10 +68,10 @@ func (t *Text) part() int {
 	return max(i, 0)
 }
 
-// source returns part i, the zero Source if the pairs are not in files.
-func (t *Text) source(i int) Source {
+// dataset returns part i, the zero Dataset if the pairs are not in files.
+func (t *Text) dataset(i int) Dataset {
 	if t.parts == nil {
-		return Source{}
+		return Dataset{}
 	}
 	return t.parts[i]
 }

@@ -94,7 +94,7 @@ func (d *data) mixLanguages() {
 	if mix == nil || !d.fineTuning || d.Model.HasLanguages() {
 		return
 	}
-	for _, s := range mix.Sources {
+	for _, s := range mix.Datasets {
 		switch {
 		case lang.Differ(s.SrcLang, d.srcLang):
 			d.warn("the dataset %s has sources in %s, and the model in %s: check src-lang", s.Name, s.SrcLang, d.srcLang)

@@ -236,7 +236,7 @@ func TestMixLanguages(t *testing.T) {
 		{tgt: "fr", tagged: true},
 		{src: "cs", tgt: "fr", model: model.Config{TgtLanguages: "fra=3 deu=4"}},
 	} {
-		mix := corpus.Mix{Stages: []corpus.Stage{{}}, Sources: []corpus.Source{{Name: "general"}, {Name: "mine", SrcLang: c.src, TgtLang: c.tgt}}}
+		mix := corpus.Mix{Stages: []corpus.Stage{{}}, Datasets: []corpus.Dataset{{Name: "general"}, {Name: "mine", SrcLang: c.src, TgtLang: c.tgt}}}
 		d := data{Survey: &corpus.Survey{Options: corpus.Options{Train: mix.Text("mix.yml"), Model: c.model, Tagged: c.tagged}}, srcLang: "en", tgtLang: "de", fineTuning: true}
 		d.mixLanguages()
 		if got := strings.Join(d.found, "\n"); got != c.want {

@@ -171,7 +171,7 @@ func (j *Job) alignHeads(ctx context.Context, m *model.Transformer, v vocab.Toke
 		o.From, o.To = j.SrcLang, j.TgtLang
 		if mix, pairs := j.Corpus.Train.Mix(); mix != nil { // the first source, in its languages
 			limit = min(limit, pairs[0])
-			o.From, o.To = cmp.Or(mix.Sources[0].SrcLang, o.From), cmp.Or(mix.Sources[0].TgtLang, o.To)
+			o.From, o.To = cmp.Or(mix.Datasets[0].SrcLang, o.From), cmp.Or(mix.Datasets[0].TgtLang, o.To)
 		}
 	}
 	t, err := translate.New(m, v, o)

@@ -36,7 +36,7 @@ func (j *Job) printMix() {
 	if mix == nil {
 		return
 	}
-	for i, s := range mix.Sources {
+	for i, s := range mix.Datasets {
 		languages := ""
 		if s.SrcLang+s.TgtLang != "" {
 			languages = fmt.Sprintf(", %s to %s", cmp.Or(s.SrcLang, j.SrcLang, "unknown"), cmp.Or(s.TgtLang, j.TgtLang, "unknown"))
@@ -51,12 +51,12 @@ func (j *Job) printMix() {
 		var parts []string
 		for i, share := range stage.Shares {
 			if share > 0 {
-				parts = append(parts, fmt.Sprintf("%.3g%% %s", 100*share/sum, mix.Sources[i].Name))
+				parts = append(parts, fmt.Sprintf("%.3g%% %s", 100*share/sum, mix.Datasets[i].Name))
 			}
 		}
 		end := ""
 		if n < len(mix.Stages)-1 {
-			end = fmt.Sprintf(", until %v passes of %s", stage.Passes, mix.Sources[stage.Until].Name)
+			end = fmt.Sprintf(", until %v passes of %s", stage.Passes, mix.Datasets[stage.Until].Name)
 		}
 		j.fieldIf(parts != nil, "stage "+stage.Name, "%s%s", strings.Join(parts, " + "), end)
 	}
@@ -77,7 +77,7 @@ func (j *Job) printDrawn(c *corpus.Corpus, at train.Position) {
 		return
 	}
 	for i, n := range c.Drawn(at) {
-		j.Progress.Line("%s: %s read, %.3g passes", mix.Sources[i].Name, format.Count(n, "pair"), float64(n)/float64(pairs[i]))
+		j.Progress.Line("%s: %s read, %.3g passes", mix.Datasets[i].Name, format.Count(n, "pair"), float64(n)/float64(pairs[i]))
 	}
 }
 

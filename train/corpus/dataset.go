@@ -11,10 +11,10 @@ import (
 	"tfm/text"
 )
 
-// source reads a text in files again and again. Checksums detect changes of the files during the
+// dataset reads a text in files again and again. Checksums detect changes of the files during the
 // training.
-type source struct {
-	Source
+type dataset struct {
+	Dataset
 	first int // index of its first pair in the corpus
 	pairs int // of the files, held-out pairs included
 
@@ -32,15 +32,15 @@ const (
 	placeEvery = 16 * blockPairs
 )
 
-func newSource(of Source, first, pairs int) *source {
-	s := &source{Source: of, first: first, pairs: pairs}
+func newDataset(of Dataset, first, pairs int) *dataset {
+	s := &dataset{Dataset: of, first: first, pairs: pairs}
 	s.Files.OneSided = nil // because the stream would race with its readers
 	s.hash[1].SetSeed(s.hash[0].Seed())
 	return s
 }
 
 // read returns pair i. Its strings are valid until the next call.
-func (s *source) read(i int) (text.Pair, error) {
+func (s *dataset) read(i int) (text.Pair, error) {
 	if err := s.seek(i); err != nil {
 		return text.Pair{}, fmt.Errorf("rereading the training pairs: %w", err)
 	}
@@ -54,7 +54,7 @@ func (s *source) read(i int) (text.Pair, error) {
 
 // seek moves the reader to the last place before pair i, unless it is already between that place
 // and i. A new pass opens the files again.
-func (s *source) seek(i int) error {
+func (s *dataset) seek(i int) error {
 	if err := s.checkEnd(); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *source) seek(i int) error {
 }
 
 // next reads the next pair and compares the checksums of a block that is complete.
-func (s *source) next() (text.Pair, error) {
+func (s *dataset) next() (text.Pair, error) {
 	if s.at == len(s.places)*placeEvery {
 		s.places = append(s.places, s.reader.Place())
 	}
@@ -100,13 +100,13 @@ func (s *source) next() (text.Pair, error) {
 }
 
 // changed returns the error of files that have changed, at a line.
-func (s *source) changed(line int, what string) error {
+func (s *dataset) changed(line int, what string) error {
 	return fmt.Errorf("%s:%d: %s: the file has changed during the training", s.Files.Source, line, what)
 }
 
 // compare returns an error if the checksums of the block that ends before s.at are not those of the
 // first reading.
-func (s *source) compare() error {
+func (s *dataset) compare() error {
 	block := (s.at - 1) / blockPairs
 	sum := [2]uint64{s.hash[0].Sum64(), s.hash[1].Sum64()}
 	s.hash[0].Reset()
@@ -124,7 +124,7 @@ func (s *source) compare() error {
 }
 
 // checkEnd returns an error if the reader has read all pairs, and the files have more.
-func (s *source) checkEnd() error {
+func (s *dataset) checkEnd() error {
 	if s.reader == nil || s.at != s.pairs {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (s *source) checkEnd() error {
 }
 
 // close closes the files.
-func (s *source) close() {
+func (s *dataset) close() {
 	if s.reader != nil {
 		s.reader.Close()
 		s.reader = nil
