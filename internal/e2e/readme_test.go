@@ -198,7 +198,9 @@ func runCommand(t *testing.T, document, dir, command string) {
 		return
 	}
 	for _, word := range words {
-		makeInput(t, dir, word)
+		for name := range strings.SplitSeq(word, ",") {
+			makeInput(t, dir, name)
+		}
 	}
 	c := exec.Command("sh", "-ec", run)
 	c.Dir = dir
