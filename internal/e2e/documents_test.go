@@ -55,7 +55,7 @@ func TestTranslateDocumentErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad, good := write(t, "bad.json", "{\"a\": \"the big cat\",\n\"b\" 1}"), write(t, "good.json", `"the big cat"`)
-	mustFail(t, runTFM(t, "", "translate", "-model", m, "-file", bad, "-o", out), 1, "bad.json:2: found '1', expected a colon")
+	mustFail(t, runTFM(t, "", "translate", "-model", m, "-file", bad, "-o", out), 1, "bad.json:2: invalid character '1' after object key")
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 || read(t, out) != "old" {
 		t.Errorf("the folder of -o has %d files, out.json %q, want old alone", len(entries), read(t, out))
 	}
