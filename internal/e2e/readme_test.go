@@ -66,17 +66,17 @@ var notRun = map[string]string{
 
 // leading are flags that make a command short, before those of the document.
 var leading = map[string][]string{
-	"translate": {"-max-extra", "2"}, // the models are not trained: most translations do not end
-	"eval":      {"-max-extra", "2"},
+	"translate": {"-set", "max-extra=2"}, // the models are not trained: most translations do not end
+	"eval":      {"-set", "max-extra=2"},
 }
 
 // shortened are flags that make a command short, appended to those of the document.
 var shortened = map[string][]string{
 	"demo": {"-steps", "2", "-held-out", "4"},
-	"train": {"-steps", "2", "-batch-tokens", "200", "-d-model", "64", "-heads", "2", "-d-ff", "64",
-		"-encoder-layers", "1", "-decoder-layers", "1", "-vocab-size", "300", "-max-len", "64", "-average", "0"},
-	"plan": {"-batch-tokens", "200", "-d-model", "16", "-heads", "2", "-d-ff", "16", "-encoder-layers", "1", "-decoder-layers", "1",
-		"-vocab-size", "300", "-max-len", "64", "-average", "0"},
+	"train": {"-steps", "2", "-batch-tokens", "200", "-set", "d-model=64", "-set", "heads=2", "-set", "d-ff=64",
+		"-set", "encoder-layers=1", "-set", "decoder-layers=1", "-vocab-size", "300", "-max-len", "64", "-set", "average=0"},
+	"plan": {"-batch-tokens", "200", "-set", "d-model=16", "-set", "heads=2", "-set", "d-ff=16", "-set", "encoder-layers=1", "-set", "decoder-layers=1",
+		"-vocab-size", "300", "-max-len", "64", "-set", "average=0"},
 	"bench":    {"-quick", "-only", "machine"},
 	"hold-out": {"-valid", "10", "-test", "10"},
 	"serve":    {"-addr", "127.0.0.1:0"},
