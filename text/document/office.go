@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tfm/lang"
 	"tfm/text/internal/xmltext"
 )
 
@@ -103,11 +104,10 @@ func (o *officePart) unit(n *node) error {
 
 // langAttr returns the attribute of w:lang for the script of a language.
 func langAttr(language string) string {
-	primary, _, _ := strings.Cut(strings.ToLower(language), "-")
-	switch primary {
-	case "zh", "ja", "ko":
+	switch lang.Script(language) {
+	case "Hans", "Hant", "Jpan", "Kore":
 		return "eastAsia"
-	case "ar", "fa", "he", "ur", "yi", "ps", "sd", "ug", "dv":
+	case "Arab", "Hebr", "Thaa":
 		return "bidi"
 	}
 	return "val"

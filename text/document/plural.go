@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"tfm/lang"
 )
 
 // pluralForms are the forms of a noun in a language: count of them, and which one a number has, as
@@ -35,11 +37,10 @@ var pluralRules = []struct {
 
 // pluralFormsOf returns the forms of a language, a BCP 47 tag.
 func pluralFormsOf(language string) pluralForms {
-	primary, _, _ := strings.Cut(language, "-")
-	for _, name := range []string{language, primary} {
+	for _, name := range []string{lang.Of(language), lang.Primary(language)} {
 		for _, r := range pluralRules {
 			for _, l := range strings.Fields(r.languages) {
-				if strings.EqualFold(l, name) {
+				if l == name {
 					return r.pluralForms
 				}
 			}
