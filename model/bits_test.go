@@ -39,7 +39,7 @@ func TestSameBitsOnEveryMachine(t *testing.T) {
 		t.Errorf("ten steps of training: checksum %#08x, want %#08x", got, want)
 	}
 	bits.Reset()
-	for _, h := range NewDecoder(m, p).Translate(sources(randomBatch(c, 30, 0, 3)), DefaultSearch()) {
+	for _, h := range Translate(m, p, sources(randomBatch(c, 30, 0, 3))) {
 		binary.Write(bits, binary.LittleEndian, h.Tokens)
 		binary.Write(bits, binary.LittleEndian, h.Score)
 	}

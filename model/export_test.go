@@ -9,8 +9,8 @@ import (
 )
 
 // Package decode imports model, so tests that need both are in package model_test, in
-// decode_test.go. This file exports to them what the tests of package model use, and Translate,
-// Translation, NewDecoder and DefaultSearch give package model's tests a decoder.
+// decode_test.go. This file exports to them what the tests of package model use, and Translate
+// gives package model's tests a decoder.
 
 var Toy, NewToy, RandomBatch = toy, newModel, randomBatch
 
@@ -35,19 +35,6 @@ type Translation struct {
 
 // Translate calls decode.Decoder.Translate with default options; set in decode_test.go.
 var Translate func(m *Transformer, p *mat.Pool, srcs [][]int32) []Translation
-
-type decoder struct {
-	m *Transformer
-	p *mat.Pool
-}
-
-func NewDecoder(m *Transformer, p *mat.Pool) decoder { return decoder{m, p} }
-
-func DefaultSearch() struct{} { return struct{}{} }
-
-func (d decoder) Translate(srcs [][]int32, _ struct{}) []Translation {
-	return Translate(d.m, d.p, srcs)
-}
 
 // bitsEqual reports whether a and b have equal bits; a NaN equals itself.
 func bitsEqual(a, b []float32) bool {
