@@ -69,8 +69,7 @@ func (j *Job) detectLanguages() {
 // ofModel returns the tag of a language of a model with that of the tag, also without its script or
 // region, or detect.Unknown. A model without tokens of languages can have any.
 func ofModel(l model.Languages, tag string) string {
-	base, _, _ := strings.Cut(tag, "-")
-	for _, tag := range []string{tag, base} {
+	for _, tag := range []string{tag, lang.Primary(tag)} {
 		if _, err := l.Find("", tag); err == nil || l == "" {
 			return tag
 		}
