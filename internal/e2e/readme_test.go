@@ -466,9 +466,9 @@ func commandsOf(t *testing.T, path string) (commands []string) {
 		switch language := block[1]; language {
 		case "sh", "powershell":
 			commands = append(commands, splitCommands(block[2])...)
-		case "go", "text", "json":
+		case "go", "text", "json", "yaml":
 		default:
-			t.Errorf("%s: a block of language %q, want sh, powershell, go, text or json:\n%s", path, language, block[2])
+			t.Errorf("%s: a block of language %q, want sh, powershell, go, text, json or yaml:\n%s", path, language, block[2])
 		}
 	}
 	return commands
