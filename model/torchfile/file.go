@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 )
 
 // File is an open file of torch.save. Its methods except Close are safe for concurrent use.
@@ -64,7 +63,6 @@ func Detect(path string) bool {
 const (
 	maxTensors = 1 << 16
 	maxName    = 1000 // bytes
-	maxDepth   = 32   // of dicts and lists
 	maxShared  = 8    // bytes of tensors for each byte of the file
 	minBytes   = 1 << 20
 )
@@ -72,20 +70,19 @@ const (
 // Read reads the tensors in r, which has size bytes. r must be readable as long as they are. Calls
 // of a Tensor's methods may run concurrently if those of r may.
 //
-// The name of a tensor is its path in the saved object, with the keys of dicts and the indices of
-// lists and tuples, joined by dots: "model.encoder.weight" for {"model": {"encoder.weight": …}}, ""
-// for a tensor without a dict. Other values are ignored. A tensor with several names is returned
-// with each of them.
+// The name of a tensor is its key in the saved dict, after those of the dicts around it, joined by
+// dots: "model.encoder.weight" for {"model": {"encoder.weight": …}}. Other values are ignored, such
+// as lists. A tensor with several names is returned with each of them.
 func Read(r io.ReaderAt, size int64) ([]*Tensor, error) {
 	root, err := load(r, size)
 	if err != nil {
 		return nil, err
 	}
 	c := collector{left: maxValues, bytes: maxShared*size + minBytes, seen: map[string]bool{}}
-	if err := c.collect("", root, 0); err != nil {
-		return nil, err
+	if d, ok := root.(*dict); ok {
+		err = c.collect("", d)
 	}
-	return c.tensors, nil
+	return c.tensors, err
 }
 
 // collector lists the tensors in a value.
@@ -96,61 +93,31 @@ type collector struct {
 	seen    map[string]bool
 }
 
-// collect adds the tensors of v, whose name is prefix, at a depth.
-func (c *collector) collect(prefix string, v any, depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("found dicts or lists in each other at %.80q, expected at most %d", prefix, maxDepth)
-	}
-	switch v := v.(type) {
-	case *view:
-		return c.add(prefix, v)
-	case *dict:
-		for i, key := range v.keys {
-			if err := c.element(prefix, key, v.values[i], depth); err != nil {
-				return err
-			}
+// collect adds the tensors of d, whose names begin with prefix.
+func (c *collector) collect(prefix string, d *dict) error {
+	for i, key := range d.keys {
+		if c.left--; c.left < 0 {
+			return fmt.Errorf("found more than %d values, expected fewer", maxValues)
 		}
-	case *list:
-		return c.elements(prefix, v.items, depth)
-	case []any:
-		return c.elements(prefix, v, depth)
-	}
-	return nil
-}
-
-// elements adds the tensors of a list or tuple.
-func (c *collector) elements(prefix string, items []any, depth int) error {
-	for i, item := range items {
-		if err := c.element(prefix, int64(i), item, depth); err != nil {
+		name, ok := key.(string)
+		if !ok {
+			continue
+		}
+		if len(prefix)+len(name) > maxName {
+			return fmt.Errorf("found the name %.80q in %.80q, expected at most %d bytes in all", name, prefix, maxName)
+		}
+		var err error
+		switch v := d.values[i].(type) {
+		case *view:
+			err = c.add(prefix+name, v)
+		case *dict:
+			err = c.collect(prefix+name+".", v) // which ends, because the prefix grows
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// element adds the tensors of the value of a key in prefix.
-func (c *collector) element(prefix string, key, v any, depth int) error {
-	if c.left--; c.left < 0 {
-		return fmt.Errorf("found more than %d values, expected fewer", maxValues)
-	}
-	switch v.(type) {
-	case *view, *dict, *list, []any:
-	default:
-		return nil
-	}
-	name, ok := key.(string)
-	if i, isInt := key.(int64); isInt {
-		name, ok = strconv.FormatInt(i, 10), true
-	}
-	switch {
-	case !ok:
-		return fmt.Errorf("found a key in %.80q that is neither text nor an integer, expected the name of a tensor", prefix)
-	case len(prefix)+1+len(name) > maxName:
-		return fmt.Errorf("found the name %.80q in %.80q, expected at most %d bytes in all", name, prefix, maxName)
-	case prefix != "":
-		name = prefix + "." + name
-	}
-	return c.collect(name, v, depth+1)
 }
 
 // add adds a tensor.

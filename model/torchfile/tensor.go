@@ -55,11 +55,11 @@ func newView(s *storage, elem elementType, offset int64, shape, strides []int) (
 	if !inside {
 		return nil, fmt.Errorf("found a tensor of shape %s and strides %s at %d, expected it in a storage of %d elements", shapeText(shape), shapeText(strides), offset, n)
 	}
-	if apart {
-		inner := 0 // distance of the first and the last element of the inner axes
-		for _, a := range slices.Backward(v.axes()) {
-			apart = apart && a.from > inner
-			inner += (a.n - 1) * a.from
+	inner := 0 // distance of the first and the last element of the inner dimensions
+	for _, i := range v.byStride() {
+		if shape[i] > 1 && inside {
+			apart = apart && strides[i] > inner
+			inner += (shape[i] - 1) * strides[i]
 		}
 	}
 	if !apart {
@@ -80,35 +80,29 @@ func (v *view) bytes() int64 {
 	return n
 }
 
-// axis is a dimension: its size, and the distance of neighbours in the storage and in a row-major
-// result, in elements.
-type axis struct{ n, from, to int }
+// byStride returns the dimensions in ascending order of strides.
+func (v *view) byStride() []int {
+	var list []int
+	for i := range v.shape {
+		list = append(list, i)
+	}
+	slices.SortFunc(list, func(a, b int) int { return cmp.Compare(v.strides[a], v.strides[b]) })
+	return list
+}
 
-// axes returns the dimensions in descending order of strides, so that a loop over them reads the
-// storage in its order. It merges those that one loop can read. There is at least one.
-func (v *view) axes() []axis {
-	var all []axis
-	to := 1
-	for i, n := range slices.Backward(v.shape) {
-		if n > 1 {
-			all = append(all, axis{n, v.strides[i], to})
+// span returns the distance of the first and the last element in the storage plus 1, and whether
+// the elements are in row-major order without gaps.
+func (v *view) span() (n int, isContiguous bool) {
+	n, isContiguous = 1, true
+	size := 1
+	for i, dim := range slices.Backward(v.shape) {
+		if dim > 1 {
+			isContiguous = isContiguous && v.strides[i] == size
+			n += (dim - 1) * v.strides[i]
 		}
-		to *= n
+		size *= dim
 	}
-	slices.SortStableFunc(all, func(a, b axis) int { return cmp.Compare(b.from, a.from) })
-	merged := []axis{{1, 1, 1}}
-	for _, a := range all {
-		last := &merged[len(merged)-1]
-		switch {
-		case last.n == 1:
-			*last = a
-		case last.from == a.n*a.from && last.to == a.n*a.to:
-			*last = axis{last.n * a.n, a.from, a.to}
-		default:
-			merged = append(merged, a)
-		}
-	}
-	return merged
+	return n, isContiguous
 }
 
 // shapeText formats a shape for an error message, truncated to 8 dimensions.
@@ -121,79 +115,54 @@ func shapeText(shape []int) string {
 
 // Float32s copies the elements to dst, in row-major order. The conversions are those of
 // [safetensors.Tensor.Float32s]. It returns an error that names the tensor for other types, if dst
-// does not have the length of the shape, and if the file cannot be read. It needs 1 MB of memory.
+// does not have the length of the shape, and if the file cannot be read. It needs 1 MB of memory,
+// and for elements in another order that of the part of the storage that has them, as float32.
 func (t *Tensor) Float32s(dst []float32) error {
-	if n := t.view.bytes() / t.view.elem.size; n != int64(len(dst)) {
+	v := t.view
+	if n := v.bytes() / v.elem.size; n != int64(len(dst)) {
 		return fmt.Errorf("tensor %.80q: found %d elements in shape %s, expected %d", t.Name, n, shapeText(t.Shape), len(dst))
 	}
 	if len(dst) == 0 {
 		return nil
 	}
-	axes := t.view.axes()
-	n := min(windowElements, t.view.storage.bytes()/t.view.elem.size)
-	r := reader{Tensor: t, window: make([]byte, 0, n*t.view.elem.size)}
-	if len(axes) > 1 || axes[0].from != 1 {
-		r.temp = make([]float32, n)
+	n, isContiguous := v.span()
+	if isContiguous {
+		return t.read(dst, v.offset)
 	}
-	return r.read(dst, axes, t.view.offset)
-}
-
-// windowElements is the number of elements that a reader holds.
-const windowElements = 1 << 16
-
-// reader reads the elements of a tensor in the order of the file.
-type reader struct {
-	*Tensor
-	window []byte    // a part of the storage
-	start  int64     // index of its first element
-	temp   []float32 // as many, unless the elements are contiguous
-}
-
-// read sets dst to the elements from index at on, one axis in another.
-func (r *reader) read(dst []float32, axes []axis, at int64) error {
-	a := axes[0]
-	if len(axes) > 1 {
-		for i := range a.n {
-			if err := r.read(dst[i*a.to:], axes[1:], at+int64(i*a.from)); err != nil {
-				return err
-			}
-		}
-		return nil
+	stored := make([]float32, n)
+	if err := t.read(stored, v.offset); err != nil {
+		return err
 	}
-	for k := max(1, windowElements/a.from); a.n > 0; a.n -= k {
-		k = min(k, a.n)
-		span := (k-1)*a.from + 1
-		if a.from == 1 && a.to == 1 {
-			if err := r.convert(dst[:span], at); err != nil {
-				return err
-			}
-		} else {
-			if err := r.convert(r.temp[:span], at); err != nil {
-				return err
-			}
-			for i := range k {
-				dst[i*a.to] = r.temp[i*a.from]
-			}
+	for i := range dst {
+		at, rest := 0, i
+		for k, dim := range slices.Backward(v.shape) {
+			at += rest % dim * v.strides[k]
+			rest /= dim
 		}
-		if at += int64(k * a.from); a.n > k {
-			dst = dst[k*a.to:]
-		}
+		dst[i] = stored[at]
 	}
 	return nil
 }
 
-// convert sets dst to the elements from index at on, which are at most windowElements.
-func (r *reader) convert(dst []float32, at int64) error {
-	s, size := r.view.storage, r.view.elem.size
-	if at < r.start || (at-r.start+int64(len(dst)))*size > int64(len(r.window)) {
-		r.window, r.start = r.window[:min(int64(cap(r.window)), s.bytes()-at*size)], at
-		if n, err := s.file.ReadAt(r.window, s.offset+at*size); n < len(r.window) {
+// read sets dst to the elements of the storage from index at on.
+func (t *Tensor) read(dst []float32, at int64) error {
+	const windowElements = 1 << 16
+	s, size := t.view.storage, t.view.elem.size
+	window := make([]byte, size*int64(min(len(dst), windowElements)))
+	for len(dst) > 0 {
+		n := min(len(dst), windowElements)
+		data := window[:int64(n)*size]
+		if read, err := s.file.ReadAt(data, s.offset+at*size); read < len(data) {
 			if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
-			return fmt.Errorf("tensor %.80q: %w", r.Name, err)
+			return fmt.Errorf("tensor %.80q: %w", t.Name, err)
 		}
+		part := safetensors.Tensor{Name: t.Name, DType: t.DType, Shape: []int{n}, Data: data}
+		if err := part.Float32s(dst[:n]); err != nil {
+			return err
+		}
+		dst, at = dst[n:], at+int64(n)
 	}
-	data := r.window[(at-r.start)*size:][:int64(len(dst))*size]
-	return safetensors.Tensor{Name: r.Name, DType: r.DType, Shape: []int{len(dst)}, Data: data}.Float32s(dst)
+	return nil
 }
