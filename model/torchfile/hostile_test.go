@@ -150,7 +150,9 @@ func TestFilesRefused(t *testing.T) {
 	const one = "\x00\x00\x80\x3f"
 	named := func(name, value string) string { return text(name) + value }
 	pickle := "\x80\x02" + tensorOf(storageOf("0", 1), 0, tuple(1), tuple(1)) + "."
-	archiveOf := func(more ...entry) []byte { return zipOf(t, append([]entry{{name: "a/data.pkl", content: pickle}}, more...)...) }
+	archiveOf := func(more ...entry) []byte {
+		return zipOf(t, append([]entry{{name: "a/data.pkl", content: pickle}}, more...)...)
+	}
 	two := "\x80\x02}(" + named("a", tensorOf(storageOf("0", 2), 0, tuple(2), tuple(1))) + named("b", tensorOf(storageOf("1", 2), 0, tuple(2), tuple(1))) + "u."
 	overlapping := zipOf(t, entry{name: "a/data.pkl", content: two}, entry{name: "a/data/0", content: one + one}, entry{name: "a/data/1", content: one + one})
 	// The directory sends both names to the first file.
