@@ -240,7 +240,8 @@ func outputs(words []string) (names []string) {
 var inputs = map[string]func(i int) string{
 	"train.en": english, "val.en": english, "test.en": english, "some.en": english,
 	"train.de": german, "val.de": german, "test.de": german,
-	"hyp.de": german, "baseline.de": german, "new.de": english, "other.de": english,
+	"more.de": german,
+	"hyp.de":  german, "baseline.de": german, "new.de": english, "other.de": english,
 	"keys.txt":                        func(i int) string { return fmt.Sprintf("%064x key%d", i, i) },
 	"all.en":                          func(i int) string { return allEnglish[i] },
 	"all.de":                          func(i int) string { return allGerman[i] },
@@ -392,6 +393,10 @@ func makeInput(t *testing.T, dir, name string) {
 			t.Fatal(err)
 		}
 		return
+	}
+	if name == "mix.yml" { // its sources
+		makeInput(t, dir, "val.en")
+		makeInput(t, dir, "val.de")
 	}
 	line, ok := inputs[strings.TrimSuffix(name, ".gz")]
 	path := filepath.Join(dir, name)
