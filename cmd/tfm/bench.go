@@ -26,14 +26,13 @@ func benchCommand(f *cli.Flags) cli.Action {
 	f.StringVar(&b.only, "only", "", "`parts` to measure, separated by commas: "+groups+"; or single lines of them: "+parts)
 	f.BoolVar(&b.quick, "quick", false, "measure one round, on -threads only")
 	f.BoolVar(&b.json, "json", false, "print JSON")
-	f.StringVar(&b.lengths, "lengths", "", "`file` of sentence lengths for tiny: lines with the number of source tokens, tab, target tokens, EOS included")
 	f.BoolVar(&b.here, "here", false, "measure in this process, on -threads only, for a profiler; peak memory is then of all parts so far")
 	cli.ThreadsFlag(f, &b.threads)
 	return b.run
 }
 
 type benchmark struct {
-	only, lengths     string
+	only              string
 	quick, json, here bool
 	threads           int
 }
@@ -51,16 +50,8 @@ func benchParts() []benchPart {
 			return nil
 		}},
 	}
-	base := func(*benchmark) (bench.Training, error) { return bench.Base(), nil }
-	tiny := func(b *benchmark) (bench.Training, error) {
-		if b.lengths == "" {
-			return bench.Tiny(bench.Captions()), nil
-		}
-		lengths, err := bench.ReadLengths(b.lengths)
-		return bench.Tiny(lengths), err
-	}
-	parts = append(parts, trainingParts("base", 1, base)...)
-	parts = append(parts, trainingParts("tiny", 4, tiny)...)
+	parts = append(parts, trainingParts(1, bench.Base)...)
+	parts = append(parts, trainingParts(4, bench.Tiny)...)
 	for _, search := range []struct {
 		name string
 		beam int
@@ -84,7 +75,8 @@ func benchParts() []benchPart {
 
 // trainingParts returns measurements of rounds of steps, in float32 and, if bf16 is faster on this
 // processor, with -bf16.
-func trainingParts(group string, steps int, workload func(*benchmark) (bench.Training, error)) (parts []benchPart) {
+func trainingParts(steps int, workload func() bench.Training) (parts []benchPart) {
+	group := workload().Name
 	for _, bf16 := range []bool{false, true} {
 		if bf16 && layer.BF16.Kernel() == layer.Float32.Kernel() {
 			break
@@ -94,10 +86,7 @@ func trainingParts(group string, steps int, workload func(*benchmark) (bench.Tra
 			name = group + "-bf16"
 		}
 		parts = append(parts, benchPart{name, group, func(b *benchmark, r *bench.Report) error {
-			w, err := workload(b)
-			if err != nil {
-				return err
-			}
+			w := workload()
 			w.BF16 = bf16
 			s, err := w.Measure(b.threads, steps, b.effort(10*time.Second))
 			r.Training = append(r.Training, s)
@@ -128,14 +117,6 @@ func (b *benchmark) run(ctx context.Context, _ []string) error {
 	parts, err := b.chosen()
 	if err != nil {
 		return err
-	}
-	if b.lengths != "" {
-		if !slices.ContainsFunc(parts, func(p benchPart) bool { return p.group == "tiny" }) {
-			return cli.Usagef("-lengths needs the part tiny, which -only leaves out")
-		}
-		if _, err := bench.ReadLengths(b.lengths); err != nil {
-			return err
-		}
 	}
 	report := bench.Report{Version: release.Current().String(), Quick: b.quick, Machine: bench.Describe()}
 	progress := terminal.NewProgress(os.Stderr)
@@ -191,9 +172,6 @@ func (b *benchmark) inProcess(ctx context.Context, p benchPart, threads int, to 
 		return fmt.Errorf("cannot find the executable to measure each part in its own process (-here needs none): %w", err)
 	}
 	args := []string{"bench", "-here", "-json", "-only", p.name, "-threads", strconv.Itoa(threads), "-quick=" + strconv.FormatBool(b.quick)}
-	if b.lengths != "" && p.group == "tiny" {
-		args = append(args, "-lengths", b.lengths)
-	}
 	out, err := exec.CommandContext(ctx, self, args...).Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -112,16 +112,11 @@ func TestDefaultsOfPresets(t *testing.T) {
 	}
 }
 
-// The flags of Marian, fairseq, sacreBLEU and OpenNMT lead to those of this program.
+// Flags of other programs lead to those of this one.
 func TestFlagsOfOthers(t *testing.T) {
 	for flags, command := range map[string]string{
-		"--train-sets -src, --valid-freq -valid-every, --learn-rate -lr, --after-epochs -steps, --mini-batch -batch-tokens, --enc-depth -set encoder-layers=N":          "train",
-		"--max-epoch -steps, --max-tokens -batch-tokens, --lr-scheduler -set schedule=NAME, --learning_rate -lr, --warmup-updates -set warmup=N, --Dropout -dropout":    "train",
-		"--beam-size -beam, --n-best -nbest, --mini-batch -set batch=N, --lenpen -set alpha=X, --sampling-topk -set top-k=N, --num_beams -beam, --cpu-threads -threads": "translate",
-		"--adam-eps -set eps=X, --adam-betas -set beta1=X": "train",
-		"--paired-ar -paired":                              "score",
-
-		"-tsv -column, -max-len -set max-source=N": "translate",
+		"--source -src, --learning_rate -lr, --epochs -steps, --batch-size -batch-tokens, --max-length -max-len": "train",
+		"--beam-size -beam, --n-best -nbest, --batch-size -set batch=N, --max-length -set max-source=N":          "translate",
 	} {
 		for _, pair := range strings.Split(flags, ", ") {
 			given, want, _ := strings.Cut(pair, " ")
@@ -133,19 +128,9 @@ func TestFlagsOfOthers(t *testing.T) {
 	}
 }
 
-// Former names of flags, which had two meanings, lead to their new ones.
-func TestFormerFlags(t *testing.T) {
+// Settings that are given as flags, and wrong ones, lead to -set.
+func TestSettingsAsFlags(t *testing.T) {
 	for line, want := range map[string]string{
-		"translate -tsv":         `unknown flag -tsv; did you mean "-column"?`,
-		"translate -max-len 9":   `unknown flag -max-len; did you mean "-set max-source=N"?`,
-		"score-pairs -tsv":       `unknown flag -tsv; did you mean "-columns"?`,
-		"clean -columns=false":   `unknown flag -columns; did you mean "-set column-count=BOOL"?`,
-		"clean -max-len 9":       `unknown flag -max-len; did you mean "-longest"?`,
-		"clean -min-len 9":       `unknown flag -min-len; did you mean "-shortest"?`,
-		"hold-out -removed x":    `unknown flag -removed; did you mean "-dropped"?`,
-		"mnist -valid 9":         `unknown flag -valid; did you mean "-valid-images"?`,
-		"report -sentence x":     `unknown flag -sentence; did you mean "-text"?`,
-		"info -init pytorch":     `unknown flag -init; did you mean "-set init-scheme=NAME"?`,
 		"train -beta1 0.9":       `beta1 is a setting, not a flag; did you mean "-set beta1=0.9"?`,
 		"train -norm-eps=1e-6":   `norm-eps is a setting, not a flag; did you mean "-set norm-eps=1e-6"?`,
 		"train -d-k -d-v 3":      `d-k is a setting, not a flag; did you mean "-set d-k=N"?`,

@@ -3,8 +3,6 @@ package bench
 import (
 	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -70,30 +68,6 @@ func TestCaptionsMatchMulti30k(t *testing.T) {
 	}
 	if !reflect.DeepEqual(all, Captions()) {
 		t.Error("two calls of Captions return different lengths")
-	}
-}
-
-func TestReadLengths(t *testing.T) {
-	read := func(text string) ([]Length, error) {
-		path := filepath.Join(t.TempDir(), "lengths.tsv")
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return ReadLengths(path)
-	}
-	if got, err := read("3\t4\n257 2\n"); err != nil || !reflect.DeepEqual(got, []Length{{3, 4}, {257, 2}}) {
-		t.Errorf("ReadLengths = %v, %v", got, err)
-	}
-	for text, want := range map[string]string{
-		"": "no lengths", "3\t4\n5\n": `lengths.tsv:2: found "5"`, "3\t4\t5\n": "lengths.tsv:1: found", "a b\n": "lengths.tsv:1: found",
-		"1\t4\n": "expected 2 to 257", "3\t258\n": "expected 2 to 257", "3\t-4\n": "expected 2 to 257", "3 99999999999999999999\n": "lengths.tsv:1: found",
-	} {
-		if _, err := read(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("ReadLengths(%q): error %v, want %q in it", text, err, want)
-		}
-	}
-	if _, err := ReadLengths(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("ReadLengths of a missing file: no error")
 	}
 }
 
@@ -243,7 +217,7 @@ func TestReportNames(t *testing.T) {
 
 // The configurations are valid, and every sentence fits into a batch.
 func TestTrainingsAreValid(t *testing.T) {
-	for _, w := range []Training{Base(), Tiny(Captions())} {
+	for _, w := range []Training{Base(), Tiny()} {
 		if err := w.Config.Validate(); err != nil {
 			t.Error(err)
 		}

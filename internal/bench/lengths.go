@@ -1,11 +1,8 @@
 package bench
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"strings"
 
 	"tfm/model"
 	"tfm/train"
@@ -27,31 +24,6 @@ func Captions() []Length {
 		all[i] = Length{length(2.672 + 0.295*a), length(2.685 + 0.325*(0.858*a+0.513*b))}
 	}
 	return all
-}
-
-// ReadLengths reads lengths from a file. A line has the source's and the target's length,
-// separated by white space.
-func ReadLengths(path string) ([]Length, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var all []Length
-	for line := range strings.Lines(string(data)) {
-		var l Length
-		line = strings.TrimRight(line, "\r\n")
-		if n, _ := fmt.Sscan(line, &l.Src, &l.Tgt); n != 2 || len(strings.Fields(line)) != 2 {
-			return nil, fmt.Errorf("%s:%d: found %.40q, expected two numbers: source length and target length", path, len(all)+1, line)
-		}
-		if limit := train.DefaultOptions().MaxLen + 1; l.Src < 2 || l.Tgt < 2 || l.Src > limit || l.Tgt > limit {
-			return nil, fmt.Errorf("%s:%d: found lengths of %d and %d tokens, expected 2 to %d with the end mark", path, len(all)+1, l.Src, l.Tgt, limit)
-		}
-		all = append(all, l)
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: found no lengths, expected at least one line", path)
-	}
-	return all, nil
 }
 
 // pairsOf returns pairs of random tokens with the given lengths.

@@ -31,9 +31,9 @@ func EqualPairs(preset string, vocab, pairs, n int) Training {
 }
 
 // Tiny returns a Training of the preset tiny with a vocabulary of 8,000, on batches of 4,096
-// target tokens.
-func Tiny(lengths []Length) Training {
-	return Training{Name: "tiny", Config: configOf("tiny", 8_000), Lengths: lengths, BatchTokens: 4096}
+// target tokens with the lengths of Captions.
+func Tiny() Training {
+	return Training{Name: "tiny", Config: configOf("tiny", 8_000), Lengths: Captions(), BatchTokens: 4096}
 }
 
 func configOf(preset string, vocab int) model.Config {

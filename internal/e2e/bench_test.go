@@ -33,37 +33,33 @@ func TestBench(t *testing.T) {
 	}
 }
 
-// Training is measured as a user does where that takes a second and not a minute.
+// Training is measured as a user does where that takes seconds and not a minute.
 func TestBenchTiny(t *testing.T) {
 	switch {
 	case testing.Short():
-		t.Skip("-short: trains for a second")
+		t.Skip("-short: trains for seconds")
 	case raceDetector:
 		t.Skip("race detector: too slow")
 	case mat.Kernel() == "generic":
 		t.Skip("portable kernels: too slow")
 	}
-	lengths := write(t, "lengths.tsv", "5\t6\n7\t8\n3\t2\n")
 	var r bench.Report
-	o := mustRun(t, "", "bench", "-quick", "-json", "-only", "machine,tiny-float32", "-lengths", lengths, "-threads", "1")
+	o := mustRun(t, "", "bench", "-quick", "-json", "-only", "machine,tiny-float32", "-threads", "1")
 	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Training) != 1 || r.Training[0].SrcTokens != 15 || r.Training[0].TgtTokens != 16 || r.Training[0].PeakMemory.Bytes < 16*int64(r.Training[0].Parameters) {
+	if len(r.Training) != 1 || !(r.Training[0].TgtTokens > 3000) || r.Training[0].PeakMemory.Bytes < 16*int64(r.Training[0].Parameters) {
 		t.Errorf("%+v", r.Training)
 	}
 }
 
 func TestBenchRefuses(t *testing.T) {
-	lengths := write(t, "lengths.tsv", "5\t6\n7\n")
 	for _, c := range []struct {
 		code  int
 		args  []string
 		wants []string
 	}{
 		{2, []string{"-only", "base,speed"}, []string{`-only is "speed"`, "machine, base, tiny, decode", "beam4-32"}},
-		{2, []string{"-only", "base", "-lengths", lengths}, []string{"-lengths needs the part tiny"}},
-		{1, []string{"-lengths", lengths}, []string{"lengths.tsv:2", `"7"`}},
 		{2, []string{"-threads", "0"}, []string{`-threads is 0`}},
 		{2, []string{"more"}, []string{`unexpected argument "more"`}},
 	} {

@@ -85,10 +85,10 @@ func TestManualPages(t *testing.T) {
 	for _, name := range completions(t, "") {
 		page := mustRun(t, "", "help", name, "-man").stdout
 		pages = append(pages, write(t, "tfm-"+name+".1", page))
-		if !strings.Contains(read(t, pages[0]), strings.ReplaceAll(name, "-", `\-`)+" (1)") {
+		if !strings.Contains(read(t, pages[0]), "\n  "+strings.ReplaceAll(name, "-", `\-`)) {
 			t.Errorf("the page of tfm does not name %s", name)
 		}
-		for _, want := range append(completions(t, name, "-"), "SYNOPSIS", "EXAMPLES") {
+		for _, want := range append(completions(t, name, "-"), "NAME", "Usage:") {
 			if !strings.Contains(page, strings.ReplaceAll(want, "-", `\-`)) {
 				t.Errorf("the page of %s does not contain %s", name, want)
 			}

@@ -86,7 +86,6 @@ var allowedImports = []struct{ name, imports string }{
 
 	// For tests and benchmarks.
 	{"internal/layout", ""},
-	{"docs", ""},
 	{"internal/e2e", ""},
 	{"internal/texttest", ""},
 	{"model/convert/internal/parttest", "text text/tokenizer/sentencepiece text/tokenizer/vocab model model/decode"},

@@ -59,7 +59,6 @@ func (p Program) completions(words []string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	words, split := joinAssignments(words)
 	last := words[len(words)-1]
 	var lines []string
 	if len(words) == 1 {
@@ -76,7 +75,7 @@ func (p Program) completions(words []string) string {
 	pending, flagsOver := f.scan(words[1 : len(words)-1])
 	switch {
 	case pending != nil && pending.assigns:
-		return matching(f.assignments(last, split), last[assignedFrom(last, split):])
+		return matching(f.assignments(last), last)
 	case pending != nil:
 		return matching(pending.values(), last)
 	case flagsOver || !strings.HasPrefix(last, "-"):
@@ -87,7 +86,7 @@ func (p Program) completions(words []string) string {
 	}
 	name := strings.TrimPrefix(strings.TrimPrefix(last, "-"), "-")
 	dashes := last[:len(last)-len(name)]
-	name, value, assigned := strings.Cut(name, "=")
+	name, _, assigned := strings.Cut(name, "=")
 	if !assigned {
 		for _, g := range f.list {
 			if !g.setting {
@@ -100,22 +99,12 @@ func (p Program) completions(words []string) string {
 	if g == nil || g.setting {
 		return ""
 	}
-	lines = g.values()
-	prefix := dashes + name + "="
-	if split { // the shell completes the value alone
-		prefix = ""
-	}
-	for i, l := range lines {
-		if !strings.HasPrefix(l, ":") {
-			lines[i] = prefix + l
-		}
-	}
-	return matching(lines, prefix+value)
+	return matching(g.assigned(dashes+name), last)
 }
 
 // assignments returns the completions of a value of -set: the names of settings, or the values of
-// the one that is named, without the name if the shell has split it off.
-func (f *Flags) assignments(typed string, split bool) (lines []string) {
+// the one that is named.
+func (f *Flags) assignments(typed string) (lines []string) {
 	name, _, assigned := strings.Cut(typed, "=")
 	if !assigned {
 		for _, g := range f.settings() {
@@ -124,39 +113,20 @@ func (f *Flags) assignments(typed string, split bool) (lines []string) {
 		return lines
 	}
 	if g := f.Lookup(name); g != nil {
-		for _, value := range g.values() {
-			lines = append(lines, (name + "=")[assignedFrom(typed, split):]+value)
+		return g.assigned(name)
+	}
+	return nil
+}
+
+// assigned returns the completions of the flag's value after its name and "=".
+func (g *Flag) assigned(name string) []string {
+	lines := g.values()
+	for i, l := range lines {
+		if !strings.HasPrefix(l, ":") {
+			lines[i] = name + "=" + l
 		}
 	}
 	return lines
-}
-
-// assignedFrom returns the start of what the shell completes of name=value: 0, or that of the value
-// if the shell has split it off.
-func assignedFrom(typed string, split bool) int {
-	if !split {
-		return 0
-	}
-	return strings.Index(typed, "=") + 1
-}
-
-// joinAssignments joins the words of an assignment that bash splits: -flag = value, or after -set
-// name = value. It reports whether the last word is a part of one.
-func joinAssignments(words []string) (joined []string, split bool) {
-	for i := 0; i < len(words); i++ {
-		n := len(joined)
-		set := n > 1 && (joined[n-2] == "-set" || joined[n-2] == "--set")
-		if split = words[i] == "=" && n > 0 && (set || strings.HasPrefix(joined[n-1], "-")); !split {
-			joined = append(joined, words[i])
-			continue
-		}
-		joined[n-1] += "="
-		if i+1 < len(words) {
-			i++
-			joined[n-1] += words[i]
-		}
-	}
-	return joined, split
 }
 
 // scan parses the words of a command line up to the one to complete. It returns the flag whose

@@ -57,34 +57,12 @@ func least(candidates []string, rank func(c string) (int, bool)) (best string) {
 	return best
 }
 
-// synonyms are flags by the names that other programs, or other words, give them. The first flag
-// that the command has counts.
+// synonyms are flags by the names that other programs give them. The first flag that the command
+// has counts.
 var synonyms = map[string]string{
-	"source": "src", "target": "tgt", "source-lang": "src-lang", "target-lang": "tgt-lang", "valid-source": "valid-src", "valid-target": "valid-tgt",
-	"out": "o", "output": "o", "reference": "ref", "learning-rate": "lr", "train-steps": "steps", "epochs": "steps", "num-beams": "beam",
-
-	// Former names
-	"tsv": "column columns", "columns": "column-count", "max-len": "max-source longest", "min-len": "shortest",
-	"valid": "valid-images", "terms": "glossary", "sentence": "text", "removed": "dropped", "init": "init-scheme",
-
-	// Marian
-	"train-sets": "src", "valid-sets": "valid-src", "vocabs": "vocab", "dim-vocabs": "vocab-size", "models": "model",
-	"valid-freq": "valid-every", "save-freq": "save-every", "after-epochs": "steps", "after-batches": "steps", "early-stopping": "patience",
-	"mini-batch": "batch-tokens batch", "mini-batch-words": "batch-tokens", "max-length": "max-len max-source longest", "optimizer-delay": "accumulate", "cpu-threads": "threads",
-	"learn-rate": "lr", "lr-warmup": "warmup", "exponential-smoothing": "average", "transformer-dropout": "dropout", "transformer-dropout-attention": "attention-dropout",
-	"dim-emb": "d-model", "transformer-dim-ffn": "d-ff", "transformer-heads": "heads", "enc-depth": "encoder-layers", "dec-depth": "decoder-layers",
-	"beam-size": "beam", "n-best": "nbest", "normalize": "alpha", "word-scores": "token-scores", "alignment": "align", "output-sampling": "sample",
-
-	// fairseq
-	"max-epoch": "steps", "max-update": "steps", "stop-time-hours": "time", "max-tokens": "batch-tokens", "batch-size": "batch-tokens batch",
-	"update-freq": "accumulate", "warmup-updates": "warmup", "lr-scheduler": "schedule", "adam-betas": "beta1", "adam-eps": "eps", "ema-decay": "average",
-	"validate-interval": "valid-every", "validate-interval-updates": "valid-every", "save-interval": "save-every", "save-interval-updates": "save-every",
-	"keep-last-epochs": "keep", "restore-file": "resume", "finetune-from-model": "init", "tensorboard-logdir": "tensorboard",
-	"joined-dictionary": "joint", "share-all-embeddings": "tie", "activation-fn": "activation", "lenpen": "alpha", "sampling": "sample",
-	"sampling-topk": "top-k", "sampling-topp": "top-p", "no-repeat-ngram-size": "no-repeat", "print-alignment": "align",
-
-	// sacreBLEU
-	"paired-ar": "paired",
+	"source": "src", "target": "tgt", "output": "o", "reference": "ref",
+	"learning-rate": "lr", "epochs": "steps", "early-stopping": "patience",
+	"batch-size": "batch-tokens batch", "max-length": "max-len max-source longest", "beam-size": "beam",
 }
 
 // editDistance returns the least number of insertions, deletions, replacements and swaps of
