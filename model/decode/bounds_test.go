@@ -2,7 +2,6 @@ package decode
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -163,7 +162,6 @@ func TestGreedyWithBounds(t *testing.T) {
 	}
 }
 
-// BenchmarkOutputBounds is the time that the first step of greedy search takes longer.
 // Weights that share the output projection share its bounds, which others compute anew.
 func TestSharedBounds(t *testing.T) {
 	m := newModel(t, toy())
@@ -176,21 +174,6 @@ func TestSharedBounds(t *testing.T) {
 	}
 	if w.Refresh(nil); w.bounds.get(nil, &w.output) == of || tuned.bounds.get(nil, &tuned.output) != w.bounds.get(nil, &w.output) {
 		t.Error("the bounds of refreshed weights are the old ones")
-	}
-}
-
-func BenchmarkOutputBounds(b *testing.B) {
-	for _, size := range []struct{ d, vocabulary int }{{128, 8000}, {512, 32000}} {
-		b.Run(fmt.Sprintf("d=%d/V=%d", size.d, size.vocabulary), func(b *testing.B) {
-			c := toy()
-			c.DModel, c.Tie, c.TgtVocab = size.d, model.TieNone, size.vocabulary
-			m := newModel(b, c)
-			w := NewWeights(m, nil)
-			for b.Loop() {
-				w.bounds = nil
-				w.bounds.get(nil, &w.output)
-			}
-		})
 	}
 }
 

@@ -466,22 +466,6 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// Greedy search without scores has the tokens of one with scores.
-func TestNoScore(t *testing.T) {
-	for _, m := range []*table{language(9, 4, 1.5), language(3000, 4, 1)} {
-		for _, o := range []Options{{Beam: 1}, {Beam: 1, MinTokens: 2, NoRepeat: 1}, {Beam: 1, RepetitionPenalty: 3}} {
-			want := find(t, m, 20, 9, o)
-			o.NoScore = true
-			for i, list := range find(t, m, 20, 9, o) {
-				h := want[i][0]
-				if h.Score = 0; len(list) != 1 || !reflect.DeepEqual(list[0], h) {
-					t.Errorf("%+v: %+v, want %+v", o, list, h)
-				}
-			}
-		}
-	}
-}
-
 // Pieces of another vocabulary panic in the call, on the goroutine of the caller.
 func TestPiecesOfAnotherVocabulary(t *testing.T) {
 	defer func() {

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -110,7 +109,8 @@ func TestTranslationDependsOnlyOnItsSentence(t *testing.T) {
 }
 
 // The score of a translation, whose cache was copied between slots as hypotheses forked and
-// finished, equals the score computed token by token with Next.
+// finished, equals the score computed token by token with Next. LogProbs has no larger ones,
+// because a search gives Pad and BOS no probability.
 func TestScoreIsThatOfTheTranslation(t *testing.T) {
 	tokens := 0
 	for seed := range uint64(4) {
@@ -126,9 +126,17 @@ func TestScoreIsThatOfTheTranslation(t *testing.T) {
 					continue
 				}
 				tokens += len(h.Tokens)
+				pairs, err := d.LogProbs(context.Background(), srcs[i:i+1], [][]int32{h.Tokens})
+				if err != nil {
+					t.Fatal(err)
+				}
 				logP := 0.0
 				for j, id := range append(slices.Clone(h.Tokens), model.EOS) {
-					logP += math.Log(float64(d.Next(srcs[i], h.Tokens[:j])[id]))
+					p := float64(d.Next(srcs[i], h.Tokens[:j])[id])
+					logP += math.Log(p)
+					if got := math.Exp(pairs[0][j]); !(got <= p*(1+1e-5)) {
+						t.Errorf("token %d has probability %v by LogProbs, more than that of a search, %v", j, got, p)
+					}
 				}
 				want := o.score(logP, len(h.Tokens)+1)
 				// Tens of float32 roundings of logits with magnitudes of tens.
@@ -253,6 +261,38 @@ func TestWeightsInMemory(t *testing.T) {
 	}
 }
 
+// The words and scores of int8, and of samples in float32, are the same with every kernel.
+func TestSameTranslationsOnEveryMachine(t *testing.T) {
+	if mat.Kernel() == "generic" {
+		t.Skip("portable kernels: exact to a tolerance only")
+	}
+	for _, c := range []struct {
+		form    Form
+		options []Options
+		want    uint32
+	}{
+		{Int8, []Options{{Beam: 4, Alpha: 0.6, MaxExtra: 8, NBest: 4}}, 0x9845782e},
+		{Float32, []Options{
+			{Sample: true, Temperature: 1, TopP: 1, MaxExtra: 8, Seed: 7},
+			{Sample: true, Temperature: 2, TopP: 0.9, MaxExtra: 8, NBest: 2},
+			{Sample: true, Temperature: 0.7, TopP: 1, TopK: 5, MaxExtra: 8},
+		}, 0x7a841b8a},
+	} {
+		bits := crc32.NewIEEE()
+		for _, o := range c.options {
+			for _, list := range nBest(t, New(newWeights(newModel(t, toy()), c.form, nil), nil), randomSources(50, 0, 3), o) {
+				for _, h := range list {
+					binary.Write(bits, binary.LittleEndian, h.Tokens)
+					binary.Write(bits, binary.LittleEndian, h.Score)
+				}
+			}
+		}
+		if got := bits.Sum32(); got != c.want {
+			t.Errorf("%v: checksum %#08x, want %#08x", c.form, got, c.want)
+		}
+	}
+}
+
 // The probabilities of int8 are close to those of float32. The error of a product is about 1 %.
 func TestInt8IsCloseToFloat32(t *testing.T) {
 	c := toy()
@@ -271,24 +311,6 @@ func TestInt8IsCloseToFloat32(t *testing.T) {
 	}
 	if !different {
 		t.Error("all probabilities equal those of float32")
-	}
-}
-
-// The words and scores of int8 are the same with every kernel.
-func TestSameInt8TranslationsOnEveryMachine(t *testing.T) {
-	if mat.Kernel() == "generic" {
-		t.Skip("portable kernels: attention is exact to a tolerance only")
-	}
-	bits := crc32.NewIEEE()
-	d := New(NewWeightsInt8(newModel(t, toy()), nil), nil)
-	for _, list := range nBest(t, d, randomSources(50, 0, 3), Options{Beam: 4, Alpha: 0.6, MaxExtra: 8, NBest: 4}) {
-		for _, h := range list {
-			binary.Write(bits, binary.LittleEndian, h.Tokens)
-			binary.Write(bits, binary.LittleEndian, h.Score)
-		}
-	}
-	if got, want := bits.Sum32(), uint32(0x9845782e); got != want {
-		t.Errorf("translations: checksum %#08x, want %#08x", got, want)
 	}
 }
 
@@ -341,86 +363,52 @@ func TestDecodersShareDerivedWeights(t *testing.T) {
 	}
 }
 
-// Decoder.Attention has the bits of model.Pass.Attention: the mean over the heads of the last
-// layer's cross-attention. The pairs need more than one batch.
+// Attention is the mean of the weights of heads in model.Pass.Attention, those of the last layer
+// without a choice; with Next, a row is that of the next step. The pairs need more than one batch.
 func TestAttentionIsThatOfTheFullPass(t *testing.T) {
 	c := toy()
 	m := perturbed(t, c, 3)
 	srcs := randomSources(2*maxRows+10, 0, 3)
 	tgts := slices.Clone(srcs)
 	slices.Reverse(tgts)
-	got, err := newDecoder(m, nil).Attention(context.Background(), srcs, tgts, AlignHeads{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b model.Batch
 	for i := range srcs {
 		b.Append(srcs[i], tgts[i])
 	}
-	want := make([]mat.Matrix, len(srcs))
-	model.NewPass(m, nil).Attention(&b, func(attention string, layer, head, sentence int, w mat.Matrix) {
-		if attention != model.DecoderCross || layer != c.DecoderLayers-1 {
-			return
-		}
-		if head == 0 {
-			want[sentence] = mat.New(w.Rows, w.Cols)
-		}
-		for i := range w.Rows {
-			mat.Axpy(1/float32(c.Heads), w.Row(i), want[sentence].Row(i))
-		}
-	})
-	for k, rows := range got {
-		if len(rows) != len(tgts[k])+1 {
-			t.Fatalf("pair %d: %d rows, want %d", k, len(rows), len(tgts[k])+1)
-		}
-		for i, row := range rows {
-			if !slices.Equal(row, want[k].Row(i)) {
-				t.Fatalf("pair %d, token %d: %v, want %v", k, i, row, want[k].Row(i))
-			}
-			if s := mat.Sum(row); math.Abs(float64(s)-1) > 1e-6 {
-				t.Errorf("pair %d, token %d: weights sum to %v, want 1", k, i, s)
-			}
-		}
+	var last []CrossHead
+	for head := range c.Heads {
+		last = append(last, CrossHead{Layer: c.DecoderLayers - 1, Head: head})
 	}
-}
-
-// Attention of chosen heads is the mean of their weights in the full pass; with Next, a row is that
-// of the next step.
-func TestAttentionOfHeads(t *testing.T) {
-	m := perturbed(t, toy(), 3)
-	srcs := randomSources(20, 0, 3)
-	tgts := slices.Clone(srcs)
-	slices.Reverse(tgts)
-	var b model.Batch
-	for i := range srcs {
-		b.Append(srcs[i], tgts[i])
-	}
-	want := make([]mat.Matrix, len(srcs))
-	heads := AlignHeads{Heads: []CrossHead{{Layer: 0, Head: 3}, {Layer: 1, Head: 1}}}
-	model.NewPass(m, nil).Attention(&b, func(attention string, layer, head, sentence int, w mat.Matrix) {
-		if attention != model.DecoderCross || !slices.Contains(heads.Heads, CrossHead{Layer: layer, Head: head}) {
-			return
-		}
-		if want[sentence].Rows == 0 {
-			want[sentence] = mat.New(w.Rows, w.Cols)
-		}
-		for i := range w.Rows {
-			mat.Axpy(0.5, w.Row(i), want[sentence].Row(i))
-		}
-	})
+	two := []CrossHead{{Layer: 0, Head: 3}, {Layer: 1, Head: 1}}
 	d := newDecoder(m, nil)
-	for _, heads.Next = range []bool{false, true} {
-		got, err := d.Attention(context.Background(), srcs, tgts, heads)
+	for _, x := range []struct {
+		chosen AlignHeads
+		heads  []CrossHead
+	}{{AlignHeads{}, last}, {AlignHeads{Heads: two}, two}, {AlignHeads{Heads: two, Next: true}, two}} {
+		want := make([]mat.Matrix, len(srcs))
+		model.NewPass(m, nil).Attention(&b, func(attention string, layer, head, sentence int, w mat.Matrix) {
+			if attention != model.DecoderCross || !slices.Contains(x.heads, CrossHead{Layer: layer, Head: head}) {
+				return
+			}
+			if want[sentence].Rows == 0 {
+				want[sentence] = mat.New(w.Rows, w.Cols)
+			}
+			mat.Axpy(1/float32(len(x.heads)), w.Data, want[sentence].Data)
+		})
+		got, err := d.Attention(context.Background(), srcs, tgts, x.chosen)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for k, rows := range got {
+			if len(rows) != len(tgts[k])+1 {
+				t.Fatalf("pair %d: %d rows, want %d", k, len(rows), len(tgts[k])+1)
+			}
 			for i, row := range rows {
-				if heads.Next {
+				if x.chosen.Next {
 					i = min(i+1, len(rows)-1)
 				}
 				if !slices.Equal(row, want[k].Row(i)) {
-					t.Fatalf("next %t, pair %d: %v, want row %d, %v", heads.Next, k, row, i, want[k].Row(i))
+					t.Fatalf("%+v, pair %d: %v, want row %d, %v", x.chosen, k, row, i, want[k].Row(i))
 				}
 			}
 		}
@@ -472,102 +460,26 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-func TestDecoderErrors(t *testing.T) {
-	d := newDecoder(newModel(t, toy()), nil)
-	if _, err := d.Translate(context.Background(), [][]int32{{3}}, Options{}); err == nil || !strings.Contains(err.Error(), "beam is 0") {
-		t.Errorf("zero Options: error %v, want \"beam is 0\"", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if list, err := d.NBest(ctx, [][]int32{{3}}, DefaultOptions()); !errors.Is(err, context.Canceled) || list != nil {
-		t.Errorf("NBest with a cancelled context = %v, %v, want %v", list, err, context.Canceled)
-	}
-	if _, err := d.Attention(ctx, [][]int32{{3}}, [][]int32{{3}}, AlignHeads{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Attention with a cancelled context: error %v, want %v", err, context.Canceled)
-	}
-	if got := translate(t, d, nil, DefaultOptions()); len(got) != 0 {
-		t.Errorf("Translate of no sources = %v, want none", got)
-	}
-}
-
-// Decoding with weights of NaN returns one empty translation and does not panic.
-func TestNaNWeights(t *testing.T) {
-	m := newModel(t, toy())
-	for i := range m.Params.W {
-		m.Params.W[i] = float32(math.NaN())
-	}
-	d := newDecoder(m, nil)
-	for _, o := range []Options{
-		{Beam: 1, MaxExtra: 3}, {Beam: 3, MaxExtra: 3, NBest: 2}, {Sample: true, Temperature: 1, TopP: 1, MaxExtra: 3, NBest: 2},
-		{Sample: true, Temperature: 1, TopP: 0.5, MaxExtra: 3}, {Sample: true, Temperature: 1, TopP: 1, TopK: 3, MaxExtra: 3},
-	} {
-		for _, list := range nBest(t, d, randomSources(5, 0, 5), o) {
-			if len(list) != 1 || len(list[0].Tokens) > 0 {
-				t.Errorf("%+v: %+v, want one empty translation", o, list)
-			}
-		}
-	}
-}
-
-// As TestSameBitsOnEveryMachine of package model, for sampling.
-func TestSameSamplesOnEveryMachine(t *testing.T) {
-	if mat.Kernel() == "generic" {
-		t.Skip("portable kernels: exact to a tolerance only")
-	}
-	bits := crc32.NewIEEE()
-	for _, o := range []Options{
-		{Sample: true, Temperature: 1, TopP: 1, MaxExtra: 8, Seed: 7},
-		{Sample: true, Temperature: 2, TopP: 0.9, MaxExtra: 8, NBest: 2},
-		{Sample: true, Temperature: 0.7, TopP: 1, TopK: 5, MaxExtra: 8},
-	} {
-		for _, list := range nBest(t, newDecoder(newModel(t, toy()), nil), randomSources(50, 0, 3), o) {
-			for _, h := range list {
-				binary.Write(bits, binary.LittleEndian, h.Tokens)
-				binary.Write(bits, binary.LittleEndian, h.Score)
-			}
-		}
-	}
-	if got, want := bits.Sum32(), uint32(0x7a841b8a); got != want {
-		t.Errorf("samples: checksum %#08x, want %#08x", got, want)
-	}
-}
-
-// Add, the steps of every search and Remove allocate nothing after the first batch.
-func TestStepDoesNotAllocate(t *testing.T) {
-	if raceDetector {
-		t.Skip("race detector: it allocates")
-	}
-	// A garbage collection would empty the sync.Pools of package mat.
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+func TestErrors(t *testing.T) {
 	w := NewWeights(newModel(t, toy()), nil)
-	srcs := randomSources(8, 3, 2)
-	for _, o := range []Options{
-		{Beam: 1, MaxExtra: 8}, {Beam: 4, Alpha: 0.6, MaxExtra: 3, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, MaxExtra: 8, NBest: 3},
-		{Sample: true, Temperature: 1, TopP: 0.9, MaxExtra: 8}, {Sample: true, Temperature: 1, TopP: 0.9, TopK: 5, MaxExtra: 8},
-	} {
-		state, s := NewState(w, nil), searches{}
-		r := newRequest(context.Background(), srcs, o, nil, nil)
-		var handles []int32
-		steps := func() {
-			handles = state.Add(handles[:0], srcs...)
-			s.list = s.list[:0]
-			for i, h := range handles {
-				s.add(r, i, h, 64).start(state.hypotheses(h))
-			}
-			for range 20 {
-				s.expand(nil, state)
-				for i := range s.list {
-					q := &s.list[i]
-					q.advance(&s.workspace, s.rows[q.firstRow:][:len(q.live)])
-				}
-			}
-			for i := len(handles) - 1; i >= 0; i-- { // the next Add has the same handles
-				state.Remove(handles[i])
-			}
+	background := context.Background()
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	for _, d := range []interface {
+		Translate(context.Context, [][]int32, Options) ([]Hypothesis, error)
+		NBest(context.Context, [][]int32, Options) ([][]Hypothesis, error)
+	}{New(w, nil), NewEngine(w, nil)} {
+		if _, err := d.Translate(background, [][]int32{{3}}, Options{}); err == nil || !strings.Contains(err.Error(), "beam is 0") {
+			t.Errorf("%T: zero Options: error %v, want \"beam is 0\"", d, err)
 		}
-		steps()
-		if n := testing.AllocsPerRun(20, steps); n != 0 {
-			t.Errorf("%+v: %v allocations, want 0", o, n)
+		if list, err := d.NBest(ctx, [][]int32{{3}}, DefaultOptions()); !errors.Is(err, context.Canceled) || list != nil {
+			t.Errorf("%T: NBest with a cancelled context = %v, %v, want %v", d, list, err, context.Canceled)
 		}
+		if got, err := d.Translate(background, nil, DefaultOptions()); len(got) != 0 || err != nil {
+			t.Errorf("%T: Translate of no sources = %v, %v, want none", d, got, err)
+		}
+	}
+	if _, err := New(w, nil).Attention(ctx, [][]int32{{3}}, [][]int32{{3}}, AlignHeads{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Attention with a cancelled context: error %v, want %v", err, context.Canceled)
 	}
 }

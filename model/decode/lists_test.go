@@ -3,10 +3,8 @@ package decode
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,7 +13,6 @@ import (
 
 	"tfm/mat"
 	"tfm/model"
-	"tfm/model/safetensors"
 )
 
 // randomShortlist returns lists of up to n target pieces for each source piece.
@@ -163,33 +160,6 @@ func TestListsAgainstAllLogits(t *testing.T) {
 	}
 }
 
-// Greedy search finds the same translation with a list that contains it, and with one of all
-// pieces every search does.
-func TestListsThatContainTheTranslation(t *testing.T) {
-	m := perturbed(t, toy(), 2)
-	d := newDecoder(m, nil)
-	srcs := randomSources(20, 1, 4)
-	for i, h := range translate(t, d, srcs, Options{Beam: 1, MaxExtra: 8}) {
-		s := &Shortlist{Always: []int32{model.EOS}, Starts: make([]int32, toy().SrcVocab+1)}
-		s.Always = slices.Compact(slices.Sorted(slices.Values(append(s.Always, h.Tokens...))))
-		got := translate(t, d, srcs[i:i+1], Options{Beam: 1, MaxExtra: 8, Shortlist: s})[0]
-		if !slices.Equal(got.Tokens, h.Tokens) || got.Score < h.Score-1e-6 {
-			t.Errorf("%+v with its tokens as the list, want %+v", got, h)
-		}
-	}
-	everything := &Shortlist{Starts: make([]int32, toy().SrcVocab+1)}
-	for id := int32(model.EOS); id < int32(toy().TgtVocab); id++ {
-		everything.Always = append(everything.Always, id)
-	}
-	for _, o := range []Options{{Beam: 1, MaxExtra: 8}, {Beam: 4, NBest: 4, MaxExtra: 8}, {Sample: true, Temperature: 1, TopP: 0.9, NBest: 2, MaxExtra: 8}} {
-		want := nBest(t, d, srcs, o)
-		o.Shortlist = everything
-		if got := nBest(t, d, srcs, o); !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v: translations with a list of all pieces differ", o)
-		}
-	}
-}
-
 // What constraints demand is possible although no list contains it.
 func TestListsContainWhatConstraintsRequire(t *testing.T) {
 	m, pieces := byteLevelModel(t, 5)
@@ -310,50 +280,6 @@ func TestListsDoNotAllocate(t *testing.T) {
 		translate()
 		if n := testing.AllocsPerRun(20, translate); n > 0 && !raceDetector {
 			t.Errorf("%v: %v allocations", w.form, n)
-		}
-	}
-}
-
-// Files of all forms keep the list, and a damaged one is an error that names the file and the
-// tensor.
-func TestFilesKeepTheList(t *testing.T) {
-	m := newModel(t, toy())
-	list := randomShortlist(m.Config, 5, 1)
-	plain := filepath.Join(t.TempDir(), "plain")
-	if err := CopyWithShortlist(savePlain(t, m), plain, list); err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range []Form{Float32, Int8} {
-		path := filepath.Join(t.TempDir(), "m")
-		file := loadFile(t, plain, f, nil)
-		if err := file.Save(path); err != nil {
-			t.Fatal(err)
-		}
-		if again := loadFile(t, path, f, nil); !reflect.DeepEqual(file.Shortlist, list) || !reflect.DeepEqual(again.Shortlist, list) {
-			t.Errorf("%v: found lists %+v and %+v, want %+v", f, file.Shortlist, again.Shortlist, list)
-		}
-		for want, change := range map[string]func(tensors map[string]*safetensors.Tensor){
-			`tensor "shortlist.always": found id`:                        func(x map[string]*safetensors.Tensor) { x["shortlist.always"].Data[0] = 1 },
-			`tensor "shortlist.pieces": found id`:                        func(x map[string]*safetensors.Tensor) { x["shortlist.pieces"].Data[3] = 0x80 },
-			`tensor "shortlist.starts": found 1 at index 0`:              func(x map[string]*safetensors.Tensor) { x["shortlist.starts"].Data[0] = 1 },
-			`tensor "shortlist.pieces": found dtype "U32", expected I32`: func(x map[string]*safetensors.Tensor) { x["shortlist.pieces"].DType = "U32" },
-			`tensor "shortlist.starts" is missing`:                       func(x map[string]*safetensors.Tensor) { x["shortlist.starts"].Name = "x" },
-		} {
-			for _, path := range []string{plain, path} {
-				damaged := rewrite(t, path, func(_ map[string]string, tensors []safetensors.Tensor) []safetensors.Tensor {
-					tensors = slices.Clone(tensors)
-					named := map[string]*safetensors.Tensor{}
-					for i := range tensors {
-						tensors[i].Data = slices.Clone(tensors[i].Data)
-						named[tensors[i].Name] = &tensors[i]
-					}
-					change(maps.Clone(named))
-					return tensors
-				})
-				if _, err := Load(damaged, f, nil); err == nil || !strings.HasPrefix(err.Error(), damaged+": "+want) {
-					t.Errorf("%v: error %v, want %q", f, err, want)
-				}
-			}
 		}
 	}
 }

@@ -257,22 +257,6 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-func TestEngineErrors(t *testing.T) {
-	e := NewEngine(NewWeights(perturbed(t, toy(), 7), nil), nil)
-	background := context.Background()
-	if _, err := e.Translate(background, [][]int32{{3}}, Options{}); err == nil || !strings.Contains(err.Error(), "beam is 0") {
-		t.Errorf("zero Options: error %v, want \"beam is 0\"", err)
-	}
-	ctx, cancel := context.WithCancel(background)
-	cancel()
-	if list, err := e.NBest(ctx, [][]int32{{3}}, DefaultOptions()); !errors.Is(err, context.Canceled) || list != nil {
-		t.Errorf("NBest with a cancelled context = %v, %v, want %v", list, err, context.Canceled)
-	}
-	if got, err := e.Translate(background, nil, DefaultOptions()); len(got) != 0 || err != nil {
-		t.Errorf("Translate of no sources = %v, %v, want none", got, err)
-	}
-}
-
 // A call after one that panicked translates its own sources only.
 func TestDecoderAfterAPanic(t *testing.T) {
 	w := NewWeights(perturbed(t, toy(), 7), nil)
@@ -345,7 +329,7 @@ func TestSchedulerStepDoesNotAllocate(t *testing.T) {
 	run := func(check bool) {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := func(int, []Hypothesis) {}
-		for _, o := range []Options{{Beam: 1, MaxExtra: 50}, {Beam: 5, Alpha: 0.6, MaxExtra: 50}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 50}, constrained, constrainedDraws, listed} {
+		for _, o := range []Options{{Beam: 1, MaxExtra: 50}, {Beam: 5, Alpha: 0.6, MaxExtra: 50}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 50}, {Sample: true, Temperature: 1, TopP: 0.9, TopK: 5, MaxExtra: 50, MinTokens: 50}, constrained, constrainedDraws, listed} {
 			s.add(newRequest(ctx, randomSources(10, 5, 2), o, done, func(error) {}))
 		}
 		steps := 0
@@ -470,25 +454,6 @@ func TestCertainTokens(t *testing.T) {
 	}
 	if early < 100 {
 		t.Errorf("%d of %d tokens were certain before the last step of a beam search, want at least 100", early, total)
-	}
-}
-
-// Stream passes tokens and lists to its caller in order.
-func TestStream(t *testing.T) {
-	w := NewWeights(perturbed(t, toy(), 7), nil)
-	srcs := randomSources(20, 0, 8)
-	e := NewEngine(w, nil)
-	for _, o := range []Options{{Beam: 1, MaxExtra: 9}, {Beam: 4, Alpha: 0.6, MaxExtra: 9, NBest: 3}} {
-		want := nBest(t, New(w, nil), srcs, o)
-		got, done := make([][]int32, len(srcs)), 0
-		err := e.Stream(context.Background(), srcs, o, func(i int, token int32) { got[i] = append(got[i], token) }, func(i int, list []Hypothesis) {
-			if done++; !reflect.DeepEqual(list, want[i]) || !slices.Equal(got[i], list[0].Tokens) {
-				t.Errorf("%+v, source %d: tokens %v, list %+v, want %+v", o, i, got[i], list, want[i])
-			}
-		})
-		if err != nil || done != len(srcs) {
-			t.Errorf("%+v: error %v, %d lists, want %d", o, err, done, len(srcs))
-		}
 	}
 }
 

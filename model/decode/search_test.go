@@ -14,35 +14,6 @@ import (
 	"tfm/model"
 )
 
-// Greedy search selects the most probable token of every step.
-func TestGreedySelectsTheMostProbableToken(t *testing.T) {
-	lengths := map[int]int{}
-	for seed := range uint64(10) {
-		m := language(6, seed, 2)
-		for source, list := range find(t, m, 20, 8, Options{Beam: 1}) {
-			var tokens []int32
-			logP, truncated := 0.0, true
-			for range 8 {
-				p := m.probabilities(int32(source), tokens)
-				best := slices.Index(p, slices.Max(p))
-				logP += math.Log(p[best])
-				if truncated = best != model.EOS; !truncated {
-					break
-				}
-				tokens = append(tokens, int32(best))
-			}
-			tokens = tokens[:min(len(tokens), 7)] // the last is in the position of EOS
-			if got := list[0]; len(list) != 1 || !slices.Equal(got.Tokens, tokens) || !closeTo(got.Score, logP) || got.Truncated != truncated {
-				t.Fatalf("language %d, source %d: %+v, want %v with %v, truncated %v", seed, source, list, tokens, logP, truncated)
-			}
-			lengths[len(tokens)]++
-		}
-	}
-	if lengths[0] == 0 || lengths[3] == 0 || lengths[7] == 0 {
-		t.Errorf("translations by length: %v, want lengths 0, 3 and 7", lengths)
-	}
-}
-
 // In a small language a wide beam covers every translation, so its n-best list must be the best of
 // all in order, under every length penalty.
 func TestWideBeamFindsTheBestTranslations(t *testing.T) {
@@ -91,43 +62,6 @@ func fixed(vocabulary int, probability ...map[int32]float64) *table {
 			row[i] = float32(math.Log(probability[min(len(prefix), len(probability)-1)][int32(i)]))
 		}
 	}}
-}
-
-// A translation of one token has log-probability ln 0.36, longer ones less. A longer one has the
-// highest score if the length penalty is large enough.
-func TestLengthPenaltyChooses(t *testing.T) {
-	const token = 3
-	m := fixed(4, map[int32]float64{token: 0.9, model.EOS: 0.1}, map[int32]float64{token: 0.6, model.EOS: 0.4}, map[int32]float64{token: 0.5, model.EOS: 0.5}, map[int32]float64{model.EOS: 1})
-	// With EOS, ln 0.36 = -1.022 for 2 tokens and ln 0.27 = -1.309 for 3. With n^alpha the
-	// second score is higher for alpha above ln(1.309/1.022)/ln(3/2) = 0.611, with
-	// ((5+n)/6)^alpha above 1.856. A translation of three tokens is as probable as one of two
-	// and longer, so it wins where two would.
-	for _, c := range []struct {
-		o      Options
-		tokens int
-	}{
-		{Options{Alpha: 0}, 1}, {Options{Alpha: 0.3, Penalty: PenaltyPower}, 1}, {Options{Alpha: 0.62, Penalty: PenaltyPower}, 3},
-		{Options{Alpha: 0.62}, 1}, {Options{Alpha: 2}, 3},
-	} {
-		c.o.Beam = 4
-		if got := find(t, m, 1, 10, c.o)[0][0]; len(got.Tokens) != c.tokens {
-			t.Errorf("%+v: %+v, want %d tokens", c.o, got, c.tokens)
-		}
-	}
-}
-
-// Equation 14 of Wu et al. (2016): ((5+n)/6)^alpha is 1 for one token, 2^alpha for seven, 10^alpha
-// for 55.
-func TestLengthPenalty(t *testing.T) {
-	for _, c := range []struct {
-		n           int
-		alpha, want float64
-	}{{1, 0.6, 1}, {7, 1, 2}, {7, 0.5, math.Sqrt2}, {55, 1, 10}, {55, 2, 100}, {30, 0, 1}, {19, 0.6, math.Pow(4, 0.6)}} {
-		// A few roundings of float64.
-		if got := -1 / (&Options{Alpha: c.alpha}).score(-1, c.n); math.Abs(got/c.want-1) > 1e-14 {
-			t.Errorf("%d tokens, alpha %v: length penalty %v, want %v", c.n, c.alpha, got, c.want)
-		}
-	}
 }
 
 // Greedy and beam search order equal probabilities by hypothesis and token id.
@@ -193,56 +127,6 @@ func TestNBestLists(t *testing.T) {
 	}
 	if listed < 400 || truncated < 30 {
 		t.Errorf("%d translations, %d truncated; want at least 400 and 30", listed, truncated)
-	}
-}
-
-// A source has the same translations alone and in a batch whose other searches end earlier and
-// later.
-func TestSourcesAreIndependent(t *testing.T) {
-	m := language(9, 3, 1)
-	for _, o := range []Options{{Beam: 1}, DefaultOptions(), {Beam: 5, NBest: 5}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, Seed: 4}} {
-		all := find(t, m, 30, 12, o)
-		for i := range all {
-			only := &table{vocabulary: 9, logits: func(_ int32, prefix []int32, row []float32) { m.logits(int32(i), prefix, row) }}
-			alone := o
-			alone.First += uint64(i)
-			if got := find(t, only, 1, 12, alone)[0]; !reflect.DeepEqual(got, all[i]) {
-				t.Errorf("%+v: source %d gives %v alone and %v in a batch", o, i, got, all[i])
-			}
-		}
-	}
-}
-
-// A candidate by EOS is finished only if it is among the width best.
-func TestEOSOfLowRankIsNotFinished(t *testing.T) {
-	candidates := []candidate{{LogP: -3, Token: 7}, {LogP: -5, Token: model.EOS}, {LogP: -4, Token: model.EOS, Parent: 1}, {LogP: -6, Token: 8, Parent: 1}}
-	var s selected
-	beam{width: 2}.Select(nil, candidates, progress{}, &s)
-	extend, finish := []candidate{candidates[0], candidates[3]}, candidates[2:3]
-	if !slices.Equal(s.Extend, extend) || !slices.Equal(s.Finish, finish) {
-		t.Errorf("%+v, want %v live and %v finished", s, extend, finish)
-	}
-}
-
-func TestBeamSearchIsDone(t *testing.T) {
-	o := Options{Beam: 4, Alpha: 1} // the penalty of 19 tokens is 4
-	for _, c := range []struct {
-		finished, maxTokens int
-		best, live          float64
-		want                bool
-	}{
-		{0, 19, math.Inf(-1), -40, false},
-		{1, 19, -10.1, -40, false}, // -40 for 19 tokens is a score of -10
-		{1, 19, -10, -40, true},
-		{1, 1 << 10, -10, -40, false}, // a larger limit allows a higher score
-		{4, 19, -100, -1, true},
-	} {
-		r := requestOf(context.Background(), 1, c.maxTokens, o, nil, nil)
-		q := search{request: r, finished: c.finished, maxTokens: c.maxTokens, live: []liveHyp{{LogP: c.live}}}
-		q.list(finishedHyp{score: c.best})
-		if got := q.isDone(); got != c.want {
-			t.Errorf("%+v: isDone = %t, want %t", c, got, c.want)
-		}
 	}
 }
 
@@ -382,20 +266,5 @@ func TestBeamSearchEndsExactly(t *testing.T) {
 	}
 	if len(ended) < 6 {
 		t.Errorf("searches by number of steps: %v, want at least 6 numbers", ended)
-	}
-}
-
-// A model that never ends a translation gives a truncated one of the length limit.
-func TestLoopsEndAtTheLimit(t *testing.T) {
-	m := fixed(6, map[int32]float64{3: 0.6, 4: 0.4})
-	for _, o := range []Options{{Beam: 1}, {Beam: 1, NoScore: true}, DefaultOptions(), {Beam: 8, NBest: 8}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3}} {
-		for _, list := range find(t, m, 2, 40, o) {
-			for _, h := range list {
-				if !h.Truncated || len(h.Tokens) != 39 || m.steps > 40*2 {
-					t.Errorf("%+v: %+v after %d steps, want 39 tokens, truncated", o, h, m.steps)
-				}
-			}
-		}
-		m.steps = 0
 	}
 }

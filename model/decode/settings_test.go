@@ -12,31 +12,6 @@ import (
 	"tfm/model"
 )
 
-func TestFileWithoutSettingsHasThePapers(t *testing.T) {
-	file := loadFile(t, savePlain(t, newModel(t, toy())), Float32, nil)
-	defer file.Weights.Close()
-	if file.Settings != PaperSettings() {
-		t.Errorf("%+v, want %+v", file.Settings, PaperSettings())
-	}
-}
-
-func TestInvalidSettings(t *testing.T) {
-	for want, d := range map[string]Settings{
-		`length_penalty is "gnmt", expected wu or power`: {LengthPenalty: "gnmt", Alpha: 1},
-		`length_penalty is "", expected wu or power`:     {LengthPenalty: "", Alpha: 1},
-		"alpha is -1, expected 0 to 10":                  {LengthPenalty: PenaltyWu, Alpha: -1},
-		"alpha is NaN":                                   {LengthPenalty: PenaltyPower, Alpha: math.NaN()},
-		"alpha is 11":                                    {LengthPenalty: PenaltyPower, Alpha: 11},
-		`suppressed is "4 3", expected up to 4096 ids`:   {LengthPenalty: PenaltyWu, Suppressed: "4 3"},
-		`suppressed is "2"`:                              {LengthPenalty: PenaltyWu, Suppressed: "2"},
-		`align_heads is "1-2"`:                           {LengthPenalty: PenaltyWu, AlignHeads: "1-2"},
-	} {
-		if err := d.Validate(); !errors.As(err, new(*model.FieldError)) || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%+v: error %v, want %q", d, err, want)
-		}
-	}
-}
-
 // A copy with other Settings has the same tensors and metadata otherwise.
 func TestCopyWithSettings(t *testing.T) {
 	dir := t.TempDir()
@@ -82,10 +57,19 @@ func TestParseSettings(t *testing.T) {
 		`{"length_penalty":"power","alpha":1,"wish":6}`:           `unknown field "wish"`,
 		`{"length_penalty":"power","alpha":1,"beam":65}`:          `beam is 65, expected 1 to 64`,
 		`{"length_penalty":"power","alpha":1,"length_factor":-1}`: `length_factor is -1, expected above 0`,
+		`{"length_penalty":"wu","alpha":1,"suppressed":"4 3"}`:    `suppressed is "4 3", expected up to 4096 ids`,
+		`{"length_penalty":"wu","alpha":1,"suppressed":"2"}`:      `suppressed is "2"`,
+		`{"length_penalty":"wu","alpha":1,"align_heads":"1-2"}`:   `align_heads is "1-2"`,
 	} {
 		if _, err := ParseSettings(text); err == nil || !strings.HasPrefix(err.Error(), "decoding: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
+	}
+	if d := (Settings{LengthPenalty: PenaltyPower, Alpha: math.NaN()}); !errors.As(d.Validate(), new(*model.FieldError)) {
+		t.Error("no error for an alpha of NaN")
+	}
+	if got, err := ParseSettings(""); err != nil || got != PaperSettings() {
+		t.Errorf("settings of a file without them: %+v, %v", got, err)
 	}
 	d := Settings{LengthPenalty: PenaltyPower, Alpha: 1.5, AlignHeads: "next 0.1", Suppressed: "3 4"}
 	if got, err := ParseSettings(d.String()); err != nil || got != d {

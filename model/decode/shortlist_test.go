@@ -52,8 +52,8 @@ func TestShortlistOfASource(t *testing.T) {
 	}
 }
 
-// A file keeps its Shortlist, as does a copy with other Settings. A copy with another Shortlist
-// has only that.
+// A file keeps its Shortlist, as do a copy with other Settings and files for decoding, in which a
+// damaged list is an error too. A copy with another Shortlist has only that.
 func TestShortlistOfAFile(t *testing.T) {
 	dir := t.TempDir()
 	path, copied := filepath.Join(dir, "m"), filepath.Join(dir, "copy")
@@ -86,6 +86,22 @@ func TestShortlistOfAFile(t *testing.T) {
 	}
 	if s := load(copied); !reflect.DeepEqual(s, other) {
 		t.Errorf("Shortlist %+v, want %+v", s, other)
+	}
+	for _, form := range []Form{Float32, Int8} {
+		if err := loadFile(t, path, form, nil).Save(copied); err != nil {
+			t.Fatal(err)
+		}
+		if again := loadFile(t, copied, form, nil); !reflect.DeepEqual(again.Shortlist, other) {
+			t.Errorf("%v: Shortlist %+v, want %+v", form, again.Shortlist, other)
+		}
+		damaged := rewrite(t, copied, func(_ map[string]string, tensors []safetensors.Tensor) []safetensors.Tensor {
+			i := slices.IndexFunc(tensors, func(x safetensors.Tensor) bool { return x.Name == "shortlist.always" })
+			tensors[i].Data = []byte{1, 0, 0, 0}
+			return tensors
+		})
+		if _, err := Load(damaged, form, nil); err == nil || !strings.HasPrefix(err.Error(), damaged+`: tensor "shortlist.always": found id 1`) {
+			t.Errorf("%v: error %v of a damaged list", form, err)
+		}
 	}
 	other.Starts = other.Starts[1:]
 	if err := CopyWithShortlist(path, copied, other); err == nil || !strings.HasPrefix(err.Error(), path+`: tensor "shortlist.starts": found 11 elements, expected 12`) {
