@@ -44,7 +44,6 @@ var notRun = map[string]string{
 	"tfm distill":                 "needs a teacher that translates; TestDistill has one",
 	"TFM_PROMISE=":                "takes long; TestPromise runs a part",
 	"TFM_ARRIVALS=":               "takes long; TestMixedArrivals runs a part",
-	"TFM_DATA=":                   "needs corpora; TestPlantedFaults runs on an invented one",
 	"cp -r mat MODULE/mat":        "mat.TestVendoring does it",
 	"rm -r mat/peers":             "mat.TestVendoring does it",
 	"go vet ./mat":                "mat.TestVendoring does it",
