@@ -33,7 +33,7 @@ func ModelType(path string) string {
 }
 
 // config is the part of config.json that describes the model. A field that transformers
-// does not write has its default in defaultMarianConfig.
+// does not write has its default in marianDefaults or m2mDefaults.
 type config struct {
 	ModelType         string `json:"model_type"`
 	VocabSize         int    `json:"vocab_size"`
@@ -66,12 +66,17 @@ var configOff = []offSetting{
 	{"extra_pos_embeddings", []any{0.0}, "0"},
 }
 
-func defaultMarianConfig() config {
-	return config{
+// The settings of transformers that its files omit.
+var (
+	marianDefaults = config{
 		VocabSize: 58101, MaxPositions: 1024, EncoderLayers: 12, DecoderLayers: 12, EncoderHeads: 16, DecoderHeads: 16, EncoderFFN: 4096, DecoderFFN: 4096,
 		DModel: 1024, Activation: "gelu", ShareEmbeddings: true, TieWordEmbeddings: true, Dropout: 0.1,
 	}
-}
+	m2mDefaults = config{
+		VocabSize: 128112, MaxPositions: 1024, EncoderLayers: 12, DecoderLayers: 12, EncoderHeads: 16, DecoderHeads: 16, EncoderFFN: 4096, DecoderFFN: 4096,
+		DModel: 1024, Activation: "relu", ScaleEmbedding: true, TieWordEmbeddings: true, Dropout: 0.1, AttentionDropout: 0.1,
+	}
+)
 
 // activations are the activation functions with their names in transformers. The first name of
 // each is written.

@@ -19,6 +19,7 @@ type generation struct {
 	Start         *int32    `json:"decoder_start_token_id"` // default: Pad
 	MaxLength     int       `json:"max_length"`             // of Start and the translation
 	MaxNewTokens  int       `json:"max_new_tokens,omitempty"`
+	ForcedBOS     *int32    `json:"forced_bos_token_id,omitempty"` // first of every target
 	ForcedEOS     *oneID    `json:"forced_eos_token_id,omitempty"` // last of a truncated one
 	NumBeams      int       `json:"num_beams"`
 	LengthPenalty float64   `json:"length_penalty"`
@@ -64,7 +65,6 @@ var generationOff = []offSetting{
 	{"encoder_repetition_penalty", []any{1.0}, "1"},
 	{"num_beam_groups", []any{0.0, 1.0}, "1"},
 	{"diversity_penalty", []any{0.0}, "0"},
-	{"forced_bos_token_id", nil, "null"},
 	{"begin_suppress_tokens", []any{}, "null"},
 	{"force_words_ids", nil, "null"},
 	{"constraints", nil, "null"},

@@ -35,7 +35,7 @@ func ReadM2M(dir string) (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	r := &reader{folder: f}
+	r := &reader{folder: f, config: m2mDefaults}
 	if err := r.readM2MSettings(); err != nil {
 		return model.File{}, err
 	}
@@ -64,32 +64,10 @@ type m2mTokenizerConfig struct {
 
 // readM2MSettings reads the configurations.
 func (r *reader) readM2MSettings() error {
-	r.config = config{
-		VocabSize: 128112, MaxPositions: 1024, EncoderLayers: 12, DecoderLayers: 12, EncoderHeads: 16, DecoderHeads: 16, EncoderFFN: 4096, DecoderFFN: 4096,
-		DModel: 1024, Activation: "relu", ScaleEmbedding: true, TieWordEmbeddings: true, Dropout: 0.1, AttentionDropout: 0.1,
+	if err := r.readSettings(nil); err != nil {
+		return err
 	}
-	r.generation = generation{NumBeams: 1, LengthPenalty: 1}
-	var generation map[string]any
-	forced := struct {
-		ID *int32 `json:"forced_bos_token_id"`
-	}{}
-	for _, file := range []struct {
-		name     string
-		optional bool
-		v        any
-	}{
-		{ConfigFile, false, &r.config}, {ConfigFile, false, &r.generation}, {generationFile, true, &r.generation},
-		{ConfigFile, false, &generation}, {generationFile, true, &generation}, {ConfigFile, false, &forced}, {generationFile, true, &forced},
-	} {
-		if err := r.folder.ReadJSON(file.name, file.optional, file.v); err != nil {
-			return err
-		}
-	}
-	r.config.DecoderVocabSize, r.config.ShareEmbeddings, r.forced = r.config.VocabSize, true, forced.ID
-	delete(generation, "forced_bos_token_id")
-	if err := cmp.Or(refuseSettings(generation, generationOff), r.generation.validate(r.config.VocabSize)); err != nil {
-		return fmt.Errorf("%s: %w", r.folder.Name(generationFile), err)
-	}
+	r.config.ShareEmbeddings = true
 	for name := range r.folder.Files {
 		if strings.HasPrefix(name, "tokenization_") && strings.HasSuffix(name, ".py") {
 			return fmt.Errorf("%s: found a tokenizer in Python, which may place the tokens of languages otherwise, expected that of transformers", r.folder.Name(name))
@@ -257,13 +235,13 @@ func (r *reader) readM2M(v *parts.Vocabulary) (model.File, error) {
 	d := r.generation.decoding()
 	d.Suppressed = a.Tgt.Suppressed(r.generation.suppressed)
 	f.Decoding = d.String()
-	if r.forced != nil {
+	if forced := r.generation.ForcedBOS; forced != nil {
 		code := ""
-		if *r.forced >= 0 && int(*r.forced) < len(v.Tokens) {
-			code = parts.M2MCode(v.Tokens[*r.forced])
+		if *forced >= 0 && int(*forced) < len(v.Tokens) {
+			code = parts.M2MCode(v.Tokens[*forced])
 		}
 		if f.TgtLang = lang.Of(code); f.TgtLang == "" {
-			return model.File{}, fmt.Errorf("%s: found forced_bos_token_id %d, expected the token of a language", r.folder.Name(generationFile), *r.forced)
+			return model.File{}, fmt.Errorf("%s: found forced_bos_token_id %d, expected the token of a language", r.folder.Name(generationFile), *forced)
 		}
 	}
 	return f, nil

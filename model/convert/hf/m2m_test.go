@@ -34,7 +34,7 @@ func m2mFolder(t *testing.T, name string) (model.File, []int32, []m2mCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{folder: testFolder(t, dir)}
+	r := &reader{folder: testFolder(t, dir), config: m2mDefaults}
 	if err := r.readM2MSettings(); err != nil {
 		t.Fatal(err)
 	}

@@ -36,9 +36,13 @@ func ReadMarian(dir string) (model.File, error) {
 	if err != nil {
 		return model.File{}, err
 	}
-	r := &reader{folder: f, config: defaultMarianConfig()}
-	if err := r.readSettings(); err != nil {
+	r := &reader{folder: f, config: marianDefaults}
+	if err := r.readSettings(configOff); err != nil {
 		return model.File{}, err
+	}
+	if id := r.generation.ForcedBOS; id != nil {
+		err := parts.Refuse(true, "forced_bos_token_id", *id, "null")
+		return model.File{}, fmt.Errorf("%s: %w", f.Name(generationFile), err)
 	}
 	if err := r.readVocabularies(); err != nil {
 		return model.File{}, err
@@ -65,13 +69,11 @@ type reader struct {
 	}
 	src, tgt *parts.Vocabulary
 
-	// Of M2M100ForConditionalGeneration.
-	forced *int32 // first token of every target, nil if the caller chooses it
-	legacy bool   // the language follows the text of a source
+	legacy bool // of M2M100ForConditionalGeneration: the language follows the text of a source
 }
 
-// readSettings reads the configurations.
-func (r *reader) readSettings() error {
+// readSettings reads the configurations, whose defaults r.config has. It refuses the settings off.
+func (r *reader) readSettings(off []offSetting) error {
 	// The defaults of transformers, which its files omit.
 	r.generation = generation{NumBeams: 1, LengthPenalty: 1}
 	r.tokenizer = tokenizerConfig{EOS: "</s>", Unknown: "<unk>"}
@@ -89,10 +91,8 @@ func (r *reader) readSettings() error {
 			return err
 		}
 	}
-	if r.config.DecoderVocabSize == 0 {
-		r.config.DecoderVocabSize = r.config.VocabSize
-	}
-	if err := refuseSettings(config, configOff); err != nil {
+	r.config.DecoderVocabSize = cmp.Or(r.config.DecoderVocabSize, r.config.VocabSize)
+	if err := refuseSettings(config, off); err != nil {
 		return fmt.Errorf("%s: %w", r.folder.Name(ConfigFile), err)
 	}
 	if err := cmp.Or(refuseSettings(generation, generationOff), r.generation.validate(r.config.DecoderVocabSize)); err != nil {

@@ -50,10 +50,10 @@ type binItem struct {
 // readBin reads the model named name in f: its version, the number of items, of each its type, the
 // length of its name, its rank and bytes, then all names, all shapes, padding, and the items. It
 // compares every length with the bytes that are left.
-func readBin(f parts.Folder, name string) (*binFile, error) {
+func readBin(f parts.Folder, name string) (t *parts.Tensors, config []byte, err error) {
 	data, err := f.Read(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b := &binFile{Tensors: parts.NewTensors(f.Name(name), min(int64(len(data)), f.Size)), rest: data}
 	if version := b.uint64("version"); version != binModel {
@@ -74,7 +74,7 @@ func readBin(f parts.Folder, name string) (*binFile, error) {
 	if b.Err == nil && b.config == nil {
 		b.Fail(configName, "missing, expected bytes")
 	}
-	return b, b.Err
+	return b.Tensors, b.config, b.Err
 }
 
 // take returns the next n bytes, nil after an error.

@@ -25,48 +25,56 @@ func isNpz(name string) bool {
 // maxNpyHeader limits the header of an array: NumPy's own limit.
 const maxNpyHeader = 10000
 
-// npzFile is an open NumPy archive: a zip file of arrays.
-type npzFile struct {
-	*parts.Tensors
-	io.Closer
-	arrays map[string]*npyArray
-}
-
-// openNpz opens a NumPy archive in f and reads the headers of its arrays, float16, float32, float64
-// or bytes. It does not read their elements, which are bounded by the size of the file, or of the
-// archive that the file is in.
-func openNpz(f parts.Folder, name string) (*npzFile, error) {
+// openNpz opens a NumPy archive in f, a zip file of arrays, and reads the headers of its arrays,
+// float16, float32, float64 or bytes, and the configuration. It does not read other elements, which
+// are bounded by the size of the file, or of the archive that the file is in.
+func openNpz(f parts.Folder, name string) (t *parts.Tensors, config []byte, closer io.Closer, err error) {
 	r, size, closer, err := f.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	n := &npzFile{parts.NewTensors(f.Name(name), min(size, f.Size)), closer, map[string]*npyArray{}}
+	t = parts.NewTensors(f.Name(name), min(size, f.Size))
 	z, err := zip.NewReader(r, size)
 	if err != nil {
+		t.FailFile("%v", err)
+	} else {
+		config = addArrays(t, z)
+	}
+	if t.Err != nil {
 		closer.Close()
-		return nil, n.FailFile("%v", err)
 	}
-	for _, entry := range z.File {
-		if err := n.addEntry(entry); err != nil {
-			closer.Close()
-			return nil, err
-		}
-	}
-	return n, nil
+	return t, config, closer, t.Err
 }
 
-// addEntry adds the array in a file of the archive.
-func (n *npzFile) addEntry(entry *zip.File) error {
-	name, ok := strings.CutSuffix(entry.Name, ".npy")
-	if !ok {
-		return n.FailFile("found file %.80q in the archive, expected arrays, NAME.npy", entry.Name)
+// addArrays adds the arrays of an archive, and returns the content of the configuration.
+func addArrays(t *parts.Tensors, z *zip.Reader) (config []byte) {
+	for _, entry := range z.File {
+		name, ok := strings.CutSuffix(entry.Name, ".npy")
+		if !ok {
+			t.FailFile("found file %.80q in the archive, expected arrays, NAME.npy", entry.Name)
+			return nil
+		}
+		a, err := readNpyHeader(entry)
+		if err != nil {
+			t.Fail(name, "%v", err)
+			return nil
+		}
+		if t.Add(name, a.descr, a.shape, a.read); name == configName && t.Err == nil {
+			t.Skip(name)
+			if a.size != 1 {
+				t.Fail(name, "found type %s, expected bytes", a.descr)
+			} else if config, err = a.bytes(); err != nil {
+				t.Fail(name, "%v", err)
+			}
+		}
+		if t.Err != nil {
+			return nil
+		}
 	}
-	a, err := readNpyHeader(entry)
-	if err != nil {
-		return n.Fail(name, "%v", err)
+	if config == nil {
+		t.Fail(configName, "missing, expected bytes")
 	}
-	n.arrays[name] = a
-	return n.Add(name, a.descr, a.shape, a.read)
+	return config
 }
 
 // npyArray is an array of an archive.
@@ -191,21 +199,4 @@ func (a *npyArray) read(dst []float32) error {
 		return err
 	}
 	return safetensors.Tensor{DType: npyTypes[a.descr].dtype, Shape: a.shape, Data: data}.Float32s(dst)
-}
-
-// text takes the named array of bytes.
-func (n *npzFile) text(name string) ([]byte, error) {
-	a := n.arrays[name]
-	switch {
-	case a == nil:
-		return nil, n.Fail(name, "missing")
-	case a.size != 1:
-		return nil, n.Fail(name, "found type %s, expected bytes", a.descr)
-	}
-	n.Skip(name)
-	data, err := a.bytes()
-	if err != nil {
-		return nil, n.Fail(name, "%v", err)
-	}
-	return data, nil
 }

@@ -173,23 +173,13 @@ func findModel(f parts.Folder, listed string) (string, error) {
 	return names[0], nil
 }
 
-// openModel opens the model of the given name in f, and returns its configuration.
-func openModel(f parts.Folder, name string) (s *parts.Tensors, config []byte, closer io.Closer, err error) {
-	if !isNpz(name) {
-		b, err := readBin(f, name)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return b.Tensors, b.config, io.NopCloser(nil), nil
+// openModel opens the model of the given name in f, and returns its tensors and its configuration.
+func openModel(f parts.Folder, name string) (t *parts.Tensors, config []byte, closer io.Closer, err error) {
+	if isNpz(name) {
+		return openNpz(f, name)
 	}
-	n, err := openNpz(f, name)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if config, err = n.text(configName); err != nil {
-		n.Close()
-	}
-	return n.Tensors, config, n, err
+	t, config, err = readBin(f, name)
+	return t, config, io.NopCloser(nil), err
 }
 
 // read returns the model with the given vocabularies.

@@ -368,14 +368,14 @@ func TestBinRefuses(t *testing.T) {
 		`tensor "Wemb": found factor -3 of its integers`:                         factor(-3),
 		`tensor "decoder_ff_logit_out_b": found 256 bytes, expected`:             put(logits, 3, 256),
 	} {
-		_, err := readBin(memoryFolder(map[string][]byte{"m.bin": change(slices.Clone(data))}), "m.bin")
+		_, _, err := readBin(memoryFolder(map[string][]byte{"m.bin": change(slices.Clone(data))}), "m.bin")
 		parttest.CheckError(t, want, err, want)
 	}
 	for n := range data { // every prefix
 		if n%97 != 0 && n > 4000 {
 			continue
 		}
-		if _, err := readBin(memoryFolder(map[string][]byte{"m.bin": data[:n]}), "m.bin"); err == nil || strings.Contains(err.Error(), "\n") {
+		if _, _, err := readBin(memoryFolder(map[string][]byte{"m.bin": data[:n]}), "m.bin"); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Fatalf("%d bytes: error %v", n, err)
 		}
 	}
