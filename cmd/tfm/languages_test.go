@@ -190,24 +190,3 @@ func TestTrainTwoDirections(t *testing.T) {
 		t.Errorf("exit %d, %s, want what the caller must do", code, stderr)
 	}
 }
-
-// score-pairs scores the pairs of one direction, and refuses objects of others.
-func TestScorePairsOfOneDirection(t *testing.T) {
-	dir, ctx := t.TempDir(), context.Background()
-	model, objects := filepath.Join(dir, "m.safetensors"), filepath.Join(dir, "json")
-	if code, _, stderr := runHere(t, ctx, "import", "-o", model, "../../model/convert/testdata/m2m-100"); code != 0 {
-		t.Fatal(stderr)
-	}
-	lines := `{"text": "buna", "translation": "ga", "from": "en", "to": "fr"}
-{"text": "buna", "translation": "ga", "from": "eng", "to": "fra"}
-{"text": ">>de<< buna", "translation": "ga", "from": "en", "to": "deu"}
-{"text": "buna", "translation": "ga", "from": "en", "to": "de"}
-`
-	if err := os.WriteFile(objects, []byte(lines), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	code, stdout, stderr := runHere(t, ctx, "score-pairs", "-model", model, "-from", "en", "-to", "fr", "-json", objects)
-	if code != 1 || strings.Count(stdout, "logprob") != 3 || !strings.Contains(stderr, `found from "en" and to "de"`) {
-		t.Errorf("exit %d, %q, %q, want the scores of three and an error of the last", code, stdout, stderr)
-	}
-}

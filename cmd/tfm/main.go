@@ -45,7 +45,7 @@ func program() cli.Program {
 			group("Measure", []cli.Command{
 				{Name: "eval", NoArgs: true, Setup: evalCommand},
 				{Name: "score", Setup: scoreCommand},
-				{Name: "score-pairs", Setup: scorePairsCommand},
+				{Name: "score-pairs", NoArgs: true, Setup: scorePairsCommand},
 				{Name: "bench", NoArgs: true, Setup: benchCommand},
 			}),
 			group("Look inside", []cli.Command{

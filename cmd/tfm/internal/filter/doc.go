@@ -4,7 +4,6 @@
 //	format.go    Format: the text of a line, and the line with its answer; the flags
 //	columns.go   plain text and columns
 //	object.go    JSON objects
-//	pairs.go     pairs and their scores
 //	corpus.go    files of pairs, which have no answers
 //	failure.go   lines without answer
 //	write.go     files of pairs that a command writes

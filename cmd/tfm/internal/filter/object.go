@@ -194,8 +194,12 @@ func kind(raw []byte) string {
 }
 
 func (f objects) Write(w io.Writer, _ int, line string, r *translate.Result, err error) {
-	line = strings.TrimSpace(line)
-	if writeWithoutAnswer(w, line, err) {
+	switch line = strings.TrimSpace(line); {
+	case line == "":
+		io.WriteString(w, "\n")
+		return
+	case err != nil: // alone if the line is no object
+		writeObject(w, withoutError(line), new(terminal.Object).Add(errorField, err.Error()))
 		return
 	}
 	list := f.list(r)
@@ -221,20 +225,6 @@ func (f objects) Write(w io.Writer, _ int, line string, r *translate.Result, err
 		answer.Add(nBestField, all)
 	}
 	writeObject(w, line, answer)
-}
-
-// writeWithoutAnswer writes a blank line, or an object with err, alone if line is no object. It
-// reports false if there is neither.
-func writeWithoutAnswer(w io.Writer, line string, err error) bool {
-	switch {
-	case line == "":
-		io.WriteString(w, "\n")
-	case err != nil:
-		writeObject(w, withoutError(line), new(terminal.Object).Add(errorField, err.Error()))
-	default:
-		return false
-	}
-	return true
 }
 
 // writeObject writes an object with the fields of an answer.
