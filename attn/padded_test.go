@@ -33,18 +33,6 @@ func (p padding) starts() []int32 {
 	return starts
 }
 
-// ids returns ids of 7 for tokens and 0 for padding.
-func (p padding) ids() (ids [][]int32) {
-	for _, n := range p.lengths {
-		row := make([]int32, p.tokens)
-		for i := range n {
-			row[i] = 7
-		}
-		ids = append(ids, row)
-	}
-	return ids
-}
-
 // pad copies the rows of a ragged batch to a padded one, with values of fill in the padding.
 func (p padding) pad(ragged mat.Matrix, fill func() float32) mat.Matrix {
 	m := mat.New(len(p.lengths)*p.tokens, ragged.Cols)
@@ -97,9 +85,9 @@ func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 		causal bool
 	}{"self": {src, src, false}, "causal": {tgt, tgt, true}, "cross": {tgt, src, false}} {
 		rag := attn.Ragged{QStarts: c.q.starts(), KStarts: c.k.starts(), Causal: c.causal}
-		mask := ref.PaddingMask(c.k.ids(), 0)
-		if c.causal {
-			mask = mask.And(ref.LookAheadMask(c.q.tokens))
+		var masks []ref.Mask
+		for _, n := range c.k.lengths {
+			masks = append(masks, func(i, j int) bool { return j < n && (!c.causal || ref.LookAhead(i, j)) })
 		}
 		n, m := int(rag.QStarts[len(rag.QStarts)-1]), int(rag.KStarts[len(rag.KStarts)-1])
 		in := attn.Inputs{Q: random(r, n, d), K: random(r, m, d), V: random(r, m, d)}
@@ -111,8 +99,8 @@ func TestRaggedIsPaddedWithMasksBitForBit(t *testing.T) {
 		pin := attn.Inputs{Q: c.q.pad(in.Q, junk), K: c.k.pad(in.K, junk), V: c.k.pad(in.V, junk)}
 		pctx := mat.New(pin.Q.Rows, d)
 		pgrad := attn.Inputs{Q: mat.New(pin.Q.Rows, d), K: mat.New(pin.K.Rows, d), V: mat.New(pin.K.Rows, d)}
-		ref.PaddedHeads(pctx, pin, heads, mask)
-		ref.PaddedHeadsGrad(pgrad, c.q.pad(dctx, zero), pin, heads, mask)
+		ref.PaddedHeads(pctx, pin, heads, masks)
+		ref.PaddedHeadsGrad(pgrad, c.q.pad(dctx, zero), pin, heads, masks)
 		wantBits(t, name, c.q.real(pctx), ctx)
 		wantBits(t, name+" dQ", c.q.real(pgrad.Q), grad.Q)
 		wantBits(t, name+" dK", c.k.real(pgrad.K), grad.K)

@@ -38,20 +38,20 @@ func (p padding) addNorm(x, sub mat.Matrix, name string) mat.Matrix {
 	return y
 }
 
-func (p padding) attention(q, k, v mat.Matrix, mask ref.BatchMask, name string) mat.Matrix {
+func (p padding) attention(q, k, v mat.Matrix, masks []ref.Mask, name string) mat.Matrix {
 	ctx := mat.New(q.Rows, q.Cols)
-	ref.PaddedHeads(ctx, attn.Inputs{Q: q, K: k, V: v}, p.Config.Heads, mask)
+	ref.PaddedHeads(ctx, attn.Inputs{Q: q, K: k, V: v}, p.Config.Heads, masks)
 	return p.linear(ctx, name+".out", mat.Identity)
 }
 
-func (p padding) self(x mat.Matrix, mask ref.BatchMask, name string) mat.Matrix {
+func (p padding) self(x mat.Matrix, masks []ref.Mask, name string) mat.Matrix {
 	qkv, d := p.linear(x, name+".qkv", mat.Identity), x.Cols
-	return p.attention(qkv.ColRange(0, d), qkv.ColRange(d, 2*d), qkv.ColRange(2*d, 3*d), mask, name)
+	return p.attention(qkv.ColRange(0, d), qkv.ColRange(d, 2*d), qkv.ColRange(2*d, 3*d), masks, name)
 }
 
-func (p padding) cross(x, memory mat.Matrix, mask ref.BatchMask, name string) mat.Matrix {
+func (p padding) cross(x, memory mat.Matrix, masks []ref.Mask, name string) mat.Matrix {
 	kv, d := p.linear(memory, name+".kv", mat.Identity), x.Cols
-	return p.attention(p.linear(x, name+".q", mat.Identity), kv.ColRange(0, d), kv.ColRange(d, 2*d), mask, name)
+	return p.attention(p.linear(x, name+".q", mat.Identity), kv.ColRange(0, d), kv.ColRange(d, 2*d), masks, name)
 }
 
 func (p padding) feedForward(x mat.Matrix, name string) mat.Matrix {
@@ -70,8 +70,11 @@ func (p padding) embed(ids [][]int32) mat.Matrix {
 
 // forward returns the outputs of the encoder and of the decoder.
 func (p padding) forward(src, tgt [][]int32) (memory, x mat.Matrix) {
-	sources := ref.PaddingMask(src, Pad)
-	targets := ref.PaddingMask(tgt, Pad).And(ref.LookAheadMask(len(tgt[0])))
+	var sources, targets []ref.Mask
+	for i := range src {
+		sources = append(sources, ref.Padding(src[i], Pad))
+		targets = append(targets, ref.And(ref.Padding(tgt[i], Pad), ref.LookAhead))
+	}
 	memory = p.embed(src)
 	for i := range p.Config.EncoderLayers {
 		name := fmt.Sprint("encoder.", i)
