@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"tfm/model"
-	"time"
 )
 
 func TestAverageIsTheMean(t *testing.T) {
@@ -74,20 +74,6 @@ func TestRunAverages(t *testing.T) {
 		wantSameWeights(t, "after the run", m.Params.W, want.Params.W)
 		if averaged := r.Averaged == 3; averaged != kept || r.Best.BLEU != 100 || !reported {
 			t.Errorf("result %+v, Averaged event: %v; want the average kept: %v", r, reported, kept)
-		}
-	}
-}
-
-func TestAverageBetterThan(t *testing.T) {
-	best := Validation{Step: 1, HasBLEU: true, BLEU: 41, Loss: 2, NLL: 1.5}
-	for _, c := range []struct {
-		bleu, loss, nll float64
-		better          bool
-	}{
-		{41.1, 2, 1.6, true}, {41, 2, 1.4, true}, {40.9, 2, 1.4, true}, {40.9, 2, 1.5, false}, {41, 2, 1.5, false}, {40.9, 2, math.NaN(), false}, {40.9, math.NaN(), 1.4, false},
-	} {
-		if got := (Validation{Step: 2, HasBLEU: true, BLEU: c.bleu, Loss: c.loss, NLL: c.nll}).averageBetterThan(best); got != c.better {
-			t.Errorf("averageBetterThan of %+v = %v", c, got)
 		}
 	}
 }

@@ -184,20 +184,6 @@ func TestBatchesDependOnSeedAndEpoch(t *testing.T) {
 	if same(first, sources(2, Position{})) || same(first, sources(1, Position{Epoch: 1})) {
 		t.Error("different seeds or epochs give equal batches")
 	}
-	b, err := NewBatches(p, 100, 12, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var batch model.Batch
-	for range b.Len() + 37 {
-		at := b.at
-		if b.Next(&batch); at.Batch%29 == 0 && !slices.Equal(sources(1, at)[0], batch.Src) {
-			t.Errorf("batch at %v differs after seek", at)
-		}
-	}
-	if at := b.at; at != (Position{Epoch: 1, Batch: 37}) {
-		t.Errorf("position = %v, want epoch 1, batch 37", at)
-	}
 }
 
 func TestBatchesSkipPairs(t *testing.T) {
@@ -247,17 +233,6 @@ func TestBatchesLargerThanTheCorpus(t *testing.T) {
 		if a.Sentences() != 50 || !slices.Equal(a.Src, b.Src) || !slices.Equal(a.TgtOut, b.TgtOut) {
 			t.Errorf("batch of %d sentences, want 50 in the same order with both limits", a.Sentences())
 		}
-	}
-}
-
-func TestBatchesAllocateNothing(t *testing.T) {
-	b, err := NewBatches(randomPairs(300, 12), 100, 12, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch := b.buffer()
-	if n := testing.AllocsPerRun(10*b.Len(), func() { b.Next(&batch) }); n != 0 {
-		t.Errorf("%v allocations per batch, want 0", n)
 	}
 }
 

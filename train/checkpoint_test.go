@@ -145,18 +145,12 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 	}
 }
 
-// The JSON of a checkpoint has exact names without duplicates, and nothing follows it.
+// The JSON of a checkpoint is read by package strict.
 func TestCheckpointJSONIsStrict(t *testing.T) {
 	m := newModel(t, smallConfig())
 	for _, c := range []struct{ options, state, want string }{
 		{`{"Lr":0.002}`, `{}`, `train.options in the metadata: unknown field "Lr", expected "lr"`},
-		{`{"lr":0.002,"lr":1}`, `{}`, `train.options in the metadata: found field "lr" twice`},
-		{`{"lr":0.002}}`, `{}`, `train.options in the metadata: found "}" after the object`},
-		{`{"search":{"beam":3}}`, `{}`, `train.options in the metadata: search: unknown field "beam", expected "Beam"`},
 		{`{}`, `{"step":1}[]`, `train.state in the metadata: found "[" after the object`},
-		{`{}`, `{"position":{"epoch":1,"epoch":2}}`, `train.state in the metadata: position: found field "epoch" twice`},
-		{`{}`, `null`, `train.state in the metadata: found null, expected an object`},
-		{`{`, `{`, `train.options in the metadata: unexpected EOF`},
 	} {
 		path := filepath.Join(t.TempDir(), "c.safetensors")
 		meta, tensors, err := model.File{Model: m, Info: map[string]string{keyOptions: c.options, keyState: c.state}}.Encode()
@@ -385,6 +379,7 @@ func TestResumeErrors(t *testing.T) {
 		{"width", func(c *model.Config, d *Data, o *Options) { c.DModel = 64 }, []string{r.Checkpoint, "d_model is 16, expected 64"}},
 		{"dropout", func(c *model.Config, d *Data, o *Options) { c.Dropout = 0.25 }, []string{r.Checkpoint, "dropout is 0.1, expected 0.25"}},
 		{"rate", func(c *model.Config, d *Data, o *Options) { o.LR = 1 }, []string{r.Checkpoint, "lr is 0.003, expected 1"}},
+		{"bf16", func(c *model.Config, d *Data, o *Options) { o.BF16 = true }, []string{r.Checkpoint, "bf16 is false, expected true"}},
 		{"optimizer", func(c *model.Config, d *Data, o *Options) { o.Optimizer, o.Momentum = OptimizerSGD, 0.9 }, []string{r.Checkpoint, "optimizer is adam, expected sgd"}},
 		{"schedule", func(c *model.Config, d *Data, o *Options) { o.Schedule = ScheduleConstant }, []string{r.Checkpoint, "schedule is inverse-sqrt, expected constant"}},
 		{"R-Drop", func(c *model.Config, d *Data, o *Options) { o.RDrop = 1 }, []string{r.Checkpoint, "r_drop is 0, expected 1"}},
@@ -465,22 +460,6 @@ func TestDamagedCheckpoint(t *testing.T) {
 	wantError(t, err, checkpointPath(o.Dir, 5), "no valid older one")
 }
 
-// A checkpoint with a valid header and the tensors of another model is an error.
-func TestCheckpointOfOtherTensors(t *testing.T) {
-	m := newModel(t, smallConfig())
-	other := smallConfig()
-	other.DecoderLayers = 2
-	path := filepath.Join(t.TempDir(), "c.safetensors")
-	n := newModel(t, other)
-	if err := writeCheckpoint(path, model.File{Model: m}, NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9).Moments(), DefaultOptions(), State{Step: 1}); err != nil {
-		t.Fatal(err)
-	}
-	wantError(t, open(t, path).Weights(n.Params), path, "decoder.1", "missing")
-	other = smallConfig()
-	other.DFF = 96
-	wantError(t, open(t, path).Weights(newModel(t, other).Params), path, "[16 32]", "expected [16 96]")
-}
-
 // Names have at least eight digits. Files with other names are not checkpoints.
 func TestCheckpointNames(t *testing.T) {
 	dir := t.TempDir()
@@ -550,51 +529,6 @@ func TestResumeWithoutTheBest(t *testing.T) {
 	wantError(t, warning, "best checkpoint", checkpointPath(o.Dir, 4))
 	if r.Best.Step != 10 {
 		t.Errorf("best step %d, want 10", r.Best.Step)
-	}
-}
-
-// If a checkpoint cannot be written, the run ends with an error. The previous checkpoint is valid.
-func TestUnwritableFolder(t *testing.T) {
-	parent := t.TempDir()
-	o := smallOptions(5)
-	o.SaveEvery, o.Dir = 1, filepath.Join(parent, "run")
-	moved := filepath.Join(parent, "moved")
-	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, func(e Event) {
-		if e.Kind == Saved && e.Step == 2 {
-			if err := os.Rename(o.Dir, moved); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-	wantError(t, err, "saving step 3", "last good checkpoint is "+checkpointPath(o.Dir, 2))
-	open(t, checkpointPath(moved, 2))
-}
-
-// The event Saving comes before the checkpoint exists, and after the events of everything in it.
-func TestSavingComesBeforeTheCheckpoint(t *testing.T) {
-	o := smallOptions(6)
-	o.ValidEvery, o.SaveEvery, o.Dir = 3, 2, t.TempDir()
-	stepped, validated, saving := 0, 0, 0
-	mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, func(e Event) {
-		switch e.Kind {
-		case Stepped:
-			stepped = e.Step
-		case Validated:
-			validated = e.Step
-		case Saving:
-			saving++
-			if _, err := os.Stat(e.Path); err == nil || e.Path != checkpointPath(o.Dir, e.Step) {
-				t.Errorf("step %d: Path = %s, Stat error %v, want the path of a file that does not exist yet", e.Step, e.Path, err)
-			}
-			if stepped != e.Step || validated != e.Step/3*3 {
-				t.Errorf("step %d is saved after the events of step %d and the validation of step %d", e.Step, stepped, validated)
-			}
-		case Saved:
-			open(t, e.Path)
-		}
-	})
-	if saving < 3 {
-		t.Errorf("%d checkpoints, want at least 3", saving)
 	}
 }
 

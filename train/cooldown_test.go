@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"math"
 	"testing"
 	"time"
 )
@@ -17,35 +16,6 @@ func TestCooldownAfter(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestCooldownRates(t *testing.T) {
-	for _, name := range []string{SchedulePaper, ScheduleInverseSqrt, ScheduleConstant} {
-		c := Schedule{Name: name, Peak: 1, Warmup: 10}
-		cooled := c
-		cooled.Cooldown = Cooldown{From: 60, End: 99}
-		for s, factor := range map[int]float64{1: 1, 10: 1, 60: 1, 61: 39. / 40, 80: 0.5, 99: 1. / 40, 100: 0, 1000: 0} {
-			if got, want := cooled.Rate(s), c.Rate(s)*factor; math.Abs(got-want) > 1e-15 {
-				t.Errorf("%s, step %d: %v, want %v", name, s, got, want)
-			}
-		}
-	}
-	linear := Schedule{Name: ScheduleConstant, Peak: 1, Warmup: 100, Cooldown: Cooldown{From: 100, End: 499}}
-	for s, want := range map[int]float64{50: 0.5, 100: 1, 200: 0.75, 300: 0.5, 499: 1. / 400, 500: 0, 600: 0} {
-		if got := linear.Rate(s); math.Abs(got-want) > 1e-15 {
-			t.Errorf("cooldown from the warmup, step %d: %v, want %v", s, got, want)
-		}
-	}
-	want := "constant: warmup to 1 at step 10, then constant, and linearly to 0 from step 60 to step 99"
-	if got := (Schedule{Name: ScheduleConstant, Peak: 1, Warmup: 10, Cooldown: Cooldown{60, 99}}).String(); got != want {
-		t.Errorf("String = %q, want %q", got, want)
-	}
-}
-
-func TestCooldownOptions(t *testing.T) {
-	o := DefaultOptions()
-	o.Cooldown = 1
-	wantError(t, o.Validate(), "cooldown is 1, expected at least 0 and below 1")
 }
 
 // cooled trains with o and returns the result, the weights of the last step and the event of the

@@ -40,6 +40,19 @@ func TestStopAtDivergenceAndResume(t *testing.T) {
 	wantSameCheckpoint(t, "resumed", got.Checkpoint, want.Checkpoint)
 }
 
+// Weights that are not finite are not saved.
+func TestInvalidWeightsAreNotSaved(t *testing.T) {
+	o := smallOptions(10)
+	o.SaveEvery, o.Dir = 1, t.TempDir()
+	m := newModel(t, smallConfig())
+	_, err := Run(context.Background(), m, nil, copyData(), o, func(e Event) {
+		if e.Kind == Stepped && e.Step == 2 {
+			m.Params.List[1].W[5] = float32(math.Inf(1))
+		}
+	})
+	wantError(t, err, "step 2 diverged", "weight of "+m.Params.List[1].Name, "+Inf at element 5", checkpointPath(o.Dir, 1))
+}
+
 // Weights that a step overflows end the run at the next one.
 func TestOverflownWeights(t *testing.T) {
 	o := smallOptions(10)
@@ -65,12 +78,5 @@ func TestLargeGradient(t *testing.T) {
 				t.Fatalf("clip norm %v: found the weight %v", clip, w)
 			}
 		}
-	}
-}
-
-func TestNaNIsNeverBest(t *testing.T) {
-	nan := Validation{Step: 3, Loss: math.NaN(), NLL: math.NaN(), HasBLEU: true, BLEU: 50}
-	if nan.betterThan(Validation{}) || nan.betterThan(Validation{Step: 1, NLL: 2}) {
-		t.Error("betterThan is true for a loss of NaN")
 	}
 }

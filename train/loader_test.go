@@ -207,14 +207,6 @@ func TestSourceThatFails(t *testing.T) {
 	if at := open(t, checkpointPath(o.Dir, step)).State.Position; at.Epoch != 1 || at.Window != 1 {
 		t.Errorf("position of the checkpoint %+v, want the end of window 1 of epoch 1", at)
 	}
-
-	// With a valid stream, the resumed run ends as an uninterrupted run.
-	stream.fail = nil
-	o.Resume, o.Steps = true, step+9
-	got := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, Data{Stream: stream}, o, nil)
-	o.Resume, o.Dir = false, t.TempDir()
-	want := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, Data{Stream: stream}, o, nil)
-	wantSameCheckpoint(t, "resumed", got.Checkpoint, want.Checkpoint)
 }
 
 func TestSourceErrors(t *testing.T) {

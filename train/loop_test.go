@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -92,70 +93,68 @@ func mustRun(t *testing.T, ctx context.Context, m *model.Transformer, p *mat.Poo
 }
 
 // Without label smoothing, the loss of the training pairs goes to 0, and the model translates all
-// of them correctly.
+// of them correctly, in float32 and bfloat16. With bfloat16 the loss depends on the instructions:
+// after 120 steps it is 0.013 with VDPBF16PS, after 180 steps 0.0005.
 func TestRunLearnsToCopy(t *testing.T) {
-	c := smallConfig()
-	c.DModel, c.DFF, c.Dropout, c.LabelSmoothing = 32, 64, 0, 0
-	m := newModel(t, c)
-	d := copyData()
-	d.Train = copyTask(24, 5, 1)
-	d.Valid, d.References = d.Train, references(d.Train)
-	o := smallOptions(120)
-	o.BatchTokens, o.ValidEvery, o.LR, o.Warmup = 200, 60, 1e-2, 20
-	var first, last Event
-	r := mustRun(t, context.Background(), m, pool(t, 2), d, o, func(e Event) {
-		if e.Kind == Stepped {
-			if last = e; e.Step == 1 {
-				first = e
-			}
+	for name, c := range map[string]struct {
+		width, steps int
+		bf16         bool
+	}{"float32": {32, 120, false}, "bf16": {64, 180, true}} {
+		if c.bf16 && testing.Short() {
+			continue
 		}
-	})
-	// The predictions of an untrained model are about uniform over 20 pieces: the loss is about
-	// log 20 = 3.
-	if math.Abs(first.Loss-math.Log(20)) > 1.5 {
-		t.Errorf("first loss %v, want log 20 ± 1.5", first.Loss)
-	}
-	if last.Loss > 0.01 || last.Accuracy != 1 {
-		t.Errorf("last loss %v and accuracy %v, want at most 0.01 and 1", last.Loss, last.Accuracy)
-	}
-	if r.Reason != AllSteps || r.Step != 120 || r.Best.BLEU < 99.99 || r.Best.NLL > 0.01 {
-		t.Errorf("result %+v, want all steps, BLEU 100 and an NLL of at most 0.01", r)
+		config := smallConfig()
+		config.DModel, config.DFF, config.Dropout, config.LabelSmoothing = c.width, 2*c.width, 0, 0
+		d := copyData()
+		d.Train = copyTask(24, 5, 1)
+		d.Valid, d.References = d.Train, references(d.Train)
+		o := smallOptions(c.steps)
+		o.BatchTokens, o.ValidEvery, o.LR, o.Warmup, o.BF16 = 200, 60, 1e-2, 20, c.bf16
+		var first, last Event
+		r := mustRun(t, context.Background(), newModel(t, config), pool(t, 2), d, o, func(e Event) {
+			if e.Kind == Stepped {
+				if last = e; e.Step == 1 {
+					first = e
+				}
+			}
+		})
+		// The predictions of an untrained model are about uniform over 20 pieces: the loss is
+		// about log 20 = 3.
+		if math.Abs(first.Loss-math.Log(20)) > 1.5 {
+			t.Errorf("%s: first loss %v, want log 20 ± 1.5", name, first.Loss)
+		}
+		if last.Loss > 0.01 || last.Accuracy != 1 {
+			t.Errorf("%s: last loss %v and accuracy %v, want at most 0.01 and 1", name, last.Loss, last.Accuracy)
+		}
+		if r.Reason != AllSteps || r.Step != c.steps || r.Best.BLEU < 99.99 || r.Best.NLL > 0.01 {
+			t.Errorf("%s: result %+v, want all steps, BLEU 100 and an NLL of at most 0.01", name, r)
+		}
 	}
 }
 
+// Neither threads nor validations change a bit of the weights after the last step.
 func TestThreadsChangeNoBit(t *testing.T) {
 	o := smallOptions(8)
 	o.Accumulate = 2
-	train := func(p *mat.Pool) []float32 {
+	train := func(p *mat.Pool) (last []float32) {
 		m := newModel(t, smallConfig())
-		mustRun(t, context.Background(), m, p, copyData(), o, nil)
-		return m.Params.W
+		mustRun(t, context.Background(), m, p, copyData(), o, func(e Event) {
+			if e.Kind == Stepped {
+				last = slices.Clone(m.Params.W)
+			}
+		})
+		return last
 	}
 	want := train(nil)
 	for _, threads := range []int{1, 2, 3} {
 		wantSameWeights(t, fmt.Sprint(threads, " threads"), train(pool(t, threads)), want)
 	}
+	o.ValidEvery = 2
+	wantSameWeights(t, "with validations", train(nil), want)
 	o.Seed++
 	if slices.Equal(train(nil), want) {
 		t.Error("different seeds give equal weights")
 	}
-}
-
-func TestValidationChangesNoWeight(t *testing.T) {
-	o := smallOptions(6)
-	train := func() []float32 {
-		m := newModel(t, smallConfig())
-		var w []float32
-		mustRun(t, context.Background(), m, nil, copyData(), o, func(e Event) {
-			if e.Kind == Stepped {
-				w = slices.Clone(m.Params.W)
-			}
-		})
-		return w
-	}
-	want := train()
-	o.ValidEvery = 2
-	wantSameWeights(t, "with validations", train(), want)
 }
 
 // The gradient of three accumulated batches equals that of one batch with their sentences, up to
@@ -206,32 +205,36 @@ func TestStepAllocatesNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("race detector: it allocates")
 	}
-	for name, change := range map[string]func(*Options){
-		"plain":  func(*Options) {},
-		"R-Drop": func(o *Options) { o.RDrop = 1 },
+	for name, change := range map[string]func(*model.Config, *Options){
+		"plain":  func(*model.Config, *Options) {},
+		"R-Drop": func(c *model.Config, o *Options) { o.RDrop = 1 },
+		"bf16":   func(c *model.Config, o *Options) { *c, o.BF16, o.BatchTokens = wideConfig(), true, 200 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := smallOptions(1000)
+			c, o := smallConfig(), smallOptions(1000)
 			o.Accumulate, o.ValidEvery = 2, 1000
-			change(&o)
-			testStepAllocatesNothing(t, o)
+			change(&c, &o)
+			testStepAllocatesNothing(t, c, o)
 		})
 	}
 }
 
-func testStepAllocatesNothing(t *testing.T, o Options) {
+func testStepAllocatesNothing(t *testing.T, c model.Config, o Options) {
 	// A garbage collection would empty the sync.Pools of package mat.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	steps := 0
-	r, err := newRun(newModel(t, smallConfig()), pool(t, 2), copyData(), o, func(Event) { steps++ })
+	r, err := newRun(newModel(t, c), pool(t, 2), copyData(), o, func(Event) { steps++ })
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := r.begin(); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.step(); err != nil {
-		t.Fatal(err)
+	// mat allocates packing buffers at the first batch of a size.
+	for r.loader.Position().Epoch == 0 {
+		if err := r.step(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r.valid.measure(context.Background(), 1) // does not use the memory of the steps
 	n := testing.AllocsPerRun(40, func() {
@@ -390,19 +393,6 @@ func TestFineTuningKeepsBetterWeights(t *testing.T) {
 	}
 }
 
-func TestValidationTokenizes(t *testing.T) {
-	d := copyData()
-	d.References = slices.Repeat([]string{"the dark - red house ."}, d.Valid.Len())
-	d.Detokenize = func([]int32) string { return "the dark-red house." }
-	for tok, equal := range map[score.Tokenizer]bool{score.Tok13a: false, score.TokIntl: true} {
-		o := smallOptions(2)
-		o.ValidEvery, o.Tokenize = 2, tok
-		if r := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, d, o, nil); (r.Best.BLEU == 100) != equal {
-			t.Errorf("%v: BLEU %v, want 100: %v", tok, r.Best.BLEU, equal)
-		}
-	}
-}
-
 // References in a script without spaces are split into characters by default. 13a does not split a
 // clause, so that a translation with one wrong character has BLEU 0.
 func TestValidationChoosesItsTokenizer(t *testing.T) {
@@ -487,32 +477,6 @@ func TestTimeEndsTheRun(t *testing.T) {
 	}
 }
 
-func TestDivergenceNamesStepAndTensor(t *testing.T) {
-	o := smallOptions(10)
-	o.SaveEvery, o.Dir = 1, t.TempDir()
-	m := newModel(t, smallConfig())
-	_, err := Run(context.Background(), m, nil, copyData(), o, func(e Event) {
-		if e.Kind == Saved && e.Step == 3 {
-			m.Params.W[len(m.Params.W)-1] = float32(math.NaN())
-		}
-	})
-	wantError(t, err, "step 4 diverged", "gradient of ", "NaN", "the last good checkpoint is "+checkpointPath(o.Dir, 3))
-	c, err := OpenCheckpoint(checkpointPath(o.Dir, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Close()
-
-	o.Dir = t.TempDir()
-	m = newModel(t, smallConfig())
-	_, err = Run(context.Background(), m, nil, copyData(), o, func(e Event) {
-		if e.Kind == Stepped && e.Step == 2 {
-			m.Params.List[1].W[5] = float32(math.Inf(1))
-		}
-	})
-	wantError(t, err, "step 2 diverged", "weight of "+m.Params.List[1].Name, "+Inf at element 5", checkpointPath(o.Dir, 1))
-}
-
 func TestEvents(t *testing.T) {
 	o := smallOptions(4)
 	o.ValidEvery, o.SaveEvery, o.Dir = 2, 3, t.TempDir()
@@ -528,6 +492,12 @@ func TestEvents(t *testing.T) {
 			if e.Pairs != 100 || e.TooLong != 1 || e.Empty != 1 || e.SrcTokens < 200 || e.TgtTokens < 200 || !(e.UnigramNLL > 0) || e.Path != "" {
 				t.Errorf("Started event %+v", e)
 			}
+		case Saving: // before the checkpoint exists, after the events of all that it contains
+			if _, err := os.Stat(e.Path); err == nil || e.Path != checkpointPath(o.Dir, e.Step) {
+				t.Errorf("step %d: Path = %s, Stat error %v, want the path of a file that does not exist yet", e.Step, e.Path, err)
+			}
+		case Saved:
+			open(t, e.Path)
 		case Stepped:
 			if !(e.Loss > 0 && e.NLL > 0 && e.GradNorm > 0 && e.SrcPerSec > 0 && e.TgtPerSec > 0) ||
 				e.TokensPerSec() != e.SrcPerSec+e.TgtPerSec || e.Rate != o.LearningRate(16).Rate(e.Step) || e.Steps != 4 {

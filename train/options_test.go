@@ -1,7 +1,6 @@
 package train
 
 import (
-	"encoding/json"
 	"math"
 	"testing"
 
@@ -32,19 +31,6 @@ func TestLengthPenaltyOfPresets(t *testing.T) {
 		if got := OptionsFor(preset).Search.Saved(); got != want {
 			t.Errorf("%q: %+v, want %+v", preset, got, want)
 		}
-	}
-}
-
-func TestOptionsSurviveJSON(t *testing.T) {
-	o := DefaultOptions()
-	o.LR, o.Time, o.Average = 2e-3, 900e9, 2
-	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back Options
-	if err := json.Unmarshal(text, &back); err != nil || back != o {
-		t.Errorf("round trip of %+v: %+v, %v", o, back, err)
 	}
 }
 
@@ -80,6 +66,7 @@ func TestOptionsValidate(t *testing.T) {
 		{"lr is 0, expected more than 0 with the schedule constant", func(o *Options) { o.Schedule = ScheduleConstant }},
 		{"warmup is 0", func(o *Options) { o.LR, o.Warmup = 1e-3, 0 }},
 		{"warmup is -1", func(o *Options) { o.Schedule, o.LR, o.Warmup = ScheduleConstant, 1e-3, -1 }},
+		{"cooldown is 1, expected at least 0 and below 1", func(o *Options) { o.Cooldown = 1 }},
 		{`optimizer is "adagrad", expected adam`, func(o *Options) { o.Optimizer = "adagrad" }},
 		{`optimizer is ""`, func(o *Options) { o.Optimizer = "" }},
 		{"weight_decay is 0.01, expected 0 with the optimizer adam", func(o *Options) { o.WeightDecay = 0.01 }},

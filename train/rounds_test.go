@@ -90,32 +90,29 @@ func outers(t *testing.T, o Options) (files []string) {
 	return files
 }
 
-// One worker makes the same weights as Run, with every optimizer, a cooldown, a
-// mean of the last checkpoints, and initial weights that nothing improves on.
+// One worker makes the same weights as Run, with a cooldown, a mean of the last checkpoints, and
+// initial weights that nothing improves on.
 func TestOneWorkerIsRun(t *testing.T) {
-	for _, optimizer := range []string{OptimizerAdam, OptimizerMuon, OptimizerSGD} {
-		for _, accumulate := range []int{1, 2} {
-			o := roundOptions(t, 1, 5)
-			if optimizer == OptimizerAdam && accumulate == 2 {
-				o.LR, o.Init = 1e-30, "not worse"
-			}
-			o.Optimizer, o.Accumulate, o.Cooldown = optimizer, accumulate, 0.4
-			if optimizer == OptimizerMuon {
-				o.Momentum, o.MuonScale = 0.95, 0.2
-			}
-			got, weights := inTurn(t, begun(t, o))
+	for accumulate, optimizer := range map[int]string{1: OptimizerMuon, 2: OptimizerAdam} {
+		o := roundOptions(t, 1, 5)
+		o.Optimizer, o.Accumulate, o.Cooldown = optimizer, accumulate, 0.4
+		if optimizer == OptimizerMuon {
+			o.Momentum, o.MuonScale = 0.95, 0.2
+		} else {
+			o.LR, o.Init = 1e-30, "not worse"
+		}
+		got, weights := inTurn(t, begun(t, o))
 
-			o.Rounds, o.Dir = Rounds{}, t.TempDir()
-			m := newModel(t, smallConfig())
-			want := mustRun(t, context.Background(), m, nil, copyData(), o, nil)
-			wantSameWeights(t, fmt.Sprint(optimizer, " ", accumulate), weights, m.Params.W)
-			got.Best.Took, want.Best.Took = 0, 0
-			if got.Step != want.Step || got.Best != want.Best || got.Averaged != want.Averaged || got.Decoding != want.Decoding {
-				t.Errorf("%s: result %+v, want %+v", optimizer, got, want)
-			}
-			if o.Init != "" && (!want.Best.Made() || want.Best.Step != 0) {
-				t.Errorf("best %+v, want the initial weights", want.Best)
-			}
+		o.Rounds, o.Dir = Rounds{}, t.TempDir()
+		m := newModel(t, smallConfig())
+		want := mustRun(t, context.Background(), m, nil, copyData(), o, nil)
+		wantSameWeights(t, optimizer, weights, m.Params.W)
+		got.Best.Took, want.Best.Took = 0, 0
+		if got.Step != want.Step || got.Best != want.Best || got.Averaged != want.Averaged || got.Decoding != want.Decoding {
+			t.Errorf("%s: result %+v, want %+v", optimizer, got, want)
+		}
+		if o.Init != "" && (!want.Best.Made() || want.Best.Step != 0) {
+			t.Errorf("best %+v, want the initial weights", want.Best)
 		}
 	}
 }
@@ -202,8 +199,8 @@ func TestAttemptsChangeNoBit(t *testing.T) {
 
 // Attempts at a merge at the same time all succeed, also those whose files another removes.
 func TestMergesAtOnce(t *testing.T) {
-	o := begun(t, roundOptions(t, 3, 20))
-	for round := 1; round <= 20; round++ {
+	o := begun(t, roundOptions(t, 3, 8))
+	for round := 1; round <= 8; round++ {
 		for worker := range 3 {
 			mustWork(t, o, nil, round, worker)
 		}

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 )
@@ -70,14 +71,25 @@ func TestValidParts(t *testing.T) {
 	}
 }
 
-// With ByLoss the validation with the lowest loss is the best, whatever its BLEU.
-func TestByLoss(t *testing.T) {
-	better := func(byLoss bool) bool {
-		high := Validation{Step: 1, NLL: 2, Loss: 2, HasBLEU: true, BLEU: 30, ByLoss: byLoss}
-		return Validation{Step: 2, NLL: 1, Loss: 1, HasBLEU: true, BLEU: 20, ByLoss: byLoss}.betterThan(high)
-	}
-	if better(false) || !better(true) {
-		t.Errorf("a lower loss with a lower BLEU is better: %v, by loss %v; want false, true", better(false), better(true))
+// A validation is better by its BLEU, or ByLoss by its NLL; an average by either. NaN is never best.
+func TestBetterThan(t *testing.T) {
+	nan := math.NaN()
+	best := Validation{Step: 1, HasBLEU: true, BLEU: 41, Loss: 2, NLL: 1.5}
+	for _, c := range []struct {
+		bleu, loss, nll float64
+		better, average bool // of a step's weights, of an average
+		byLoss          bool
+	}{
+		{41.1, 2, 1.6, true, true, false}, {41, 2, 1.4, true, true, true}, {40.9, 2, 1.4, false, true, true}, {40.9, 2, 1.5, false, false, false},
+		{41, 2, 1.5, false, false, false}, {40.9, 2, nan, false, false, false}, {50, nan, nan, false, false, false}, {40.9, nan, 1.4, false, false, false},
+	} {
+		v, w := Validation{Step: 2, HasBLEU: true, BLEU: c.bleu, Loss: c.loss, NLL: c.nll}, best
+		if v.betterThan(w) != c.better || v.averageBetterThan(w) != c.average || v.betterThan(Validation{}) != finite(c.loss+c.nll) {
+			t.Errorf("%+v: better %v, as an average %v, than none %v", c, v.betterThan(w), v.averageBetterThan(w), v.betterThan(Validation{}))
+		}
+		if v.ByLoss, w.ByLoss = true, true; v.betterThan(w) != c.byLoss {
+			t.Errorf("%+v: better by loss: %v", c, !c.byLoss)
+		}
 	}
 	d := copyData()
 	d.Valid, d.ByLoss = copyTask(20, 6, 2), true

@@ -6,48 +6,30 @@ import (
 	"testing"
 )
 
-// The reference is the paper's formula with math.Pow.
-func TestPaperSchedule(t *testing.T) {
-	const d, warmup = 512, 4000
-	c := PaperSchedule(d, warmup, 1)
-	for _, s := range []int{1, 2, 100, 3999, 4000, 4001, 12345, 100000, 10000000} {
-		want := math.Pow(d, -0.5) * min(math.Pow(float64(s), -0.5), float64(s)*math.Pow(warmup, -1.5))
-		if got := c.Rate(s); math.Abs(got/want-1) > 1e-14 {
-			t.Errorf("Rate(%d) = %v, want %v", s, got, want)
-		}
-	}
-	if got := PaperSchedule(d, warmup, 2).Rate(77); got != 2*c.Rate(77) {
-		t.Errorf("factor 2: Rate(77) = %v, want %v", got, 2*c.Rate(77))
-	}
-}
-
-func TestSchedulePeaksAtWarmup(t *testing.T) {
-	c := Schedule{Name: ScheduleInverseSqrt, Peak: 2e-3, Warmup: 800}
-	if c.Rate(800) != 2e-3 || c.Rate(400) != 1e-3 || c.Rate(3200) != 1e-3 {
-		t.Errorf("rates at 400, 800, 3200: %v, %v, %v, want 1e-3, 2e-3, 1e-3", c.Rate(400), c.Rate(800), c.Rate(3200))
-	}
-	for s := 1; s < 5000; s++ {
-		if up := c.Rate(s+1) > c.Rate(s); up != (s < 800) {
-			t.Fatalf("Rate(%d), Rate(%d) = %v, %v, want a peak at step 800", s, s+1, c.Rate(s), c.Rate(s+1))
-		}
-	}
-	if got := (Schedule{Name: ScheduleInverseSqrt, Peak: 1, Warmup: 1}).Rate(1); got != 1 {
-		t.Errorf("without warmup: Rate(1) = %v, want 1, the peak", got)
-	}
-}
-
-func TestConstantSchedule(t *testing.T) {
-	for _, warmup := range []int{0, 1, 10} {
-		c := Schedule{Name: ScheduleConstant, Peak: 3e-4, Warmup: warmup}
-		for _, s := range []int{1, 5, 10, 11, 1e6} {
-			want := 3e-4
-			if s < warmup {
-				want *= float64(s) / float64(warmup)
-			}
-			if got := c.Rate(s); got != want {
-				t.Errorf("warmup %d: Rate(%d) = %v, want %v", warmup, s, got, want)
+// Rates rise to the peak at step Warmup, and a cooldown multiplies them by a linear factor.
+func TestRates(t *testing.T) {
+	for _, c := range []struct {
+		schedule Schedule
+		want     map[int]float64
+	}{
+		{Schedule{Name: ScheduleInverseSqrt, Peak: 2e-3, Warmup: 800}, map[int]float64{1: 2e-3 / 800, 400: 1e-3, 799: 2e-3 * 799 / 800, 800: 2e-3, 3200: 1e-3}},
+		{Schedule{Name: ScheduleInverseSqrt, Peak: 1, Warmup: 1}, map[int]float64{1: 1, 4: 0.5}},
+		{Schedule{Name: ScheduleConstant, Peak: 3e-4}, map[int]float64{1: 3e-4, 1e6: 3e-4}},
+		{Schedule{Name: ScheduleConstant, Peak: 3e-4, Warmup: 1}, map[int]float64{1: 3e-4, 1e6: 3e-4}},
+		{Schedule{Name: ScheduleConstant, Peak: 3e-4, Warmup: 10}, map[int]float64{1: 3e-5, 5: 1.5e-4, 10: 3e-4, 1e6: 3e-4}},
+		{Schedule{Name: ScheduleConstant, Peak: 1, Warmup: 10, Cooldown: Cooldown{60, 99}}, map[int]float64{1: 0.1, 60: 1, 61: 39. / 40, 80: 0.5, 99: 1. / 40, 100: 0, 1000: 0}},
+		{Schedule{Name: ScheduleInverseSqrt, Peak: 1, Warmup: 16, Cooldown: Cooldown{60, 99}}, map[int]float64{16: 1, 64: 0.5 * 36 / 40, 99: 4 / math.Sqrt(99) / 40, 100: 0}},
+		{Schedule{Name: ScheduleConstant, Peak: 1, Warmup: 100, Cooldown: Cooldown{100, 499}}, map[int]float64{50: 0.5, 100: 1, 200: 0.75, 300: 0.5, 499: 1. / 400, 500: 0, 600: 0}},
+	} {
+		for s, want := range c.want {
+			if got := c.schedule.Rate(s); math.Abs(got-want) > 1e-15 {
+				t.Errorf("%v: Rate(%d) = %v, want %v", c.schedule, s, got, want)
 			}
 		}
+	}
+	want := "constant: warmup to 1 at step 10, then constant, and linearly to 0 from step 60 to step 99"
+	if got := (Schedule{Name: ScheduleConstant, Peak: 1, Warmup: 10, Cooldown: Cooldown{60, 99}}).String(); got != want {
+		t.Errorf("String = %q, want %q", got, want)
 	}
 }
 
