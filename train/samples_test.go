@@ -71,7 +71,7 @@ func TestValidParts(t *testing.T) {
 	}
 }
 
-// A validation is better by its BLEU, or ByLoss by its NLL; an average by either. NaN is never best.
+// A step is better by its BLEU, or ByLoss by its NLL, an average by either. NaN is never best.
 func TestBetterThan(t *testing.T) {
 	nan := math.NaN()
 	best := Validation{Step: 1, HasBLEU: true, BLEU: 41, Loss: 2, NLL: 1.5}
