@@ -56,7 +56,7 @@ func TestExamplesAreShown(t *testing.T) {
 
 // documents returns the names of all documents.
 func documents(t *testing.T) []string {
-	names := []string{"README.md", "README.zh.md", "BENCHMARKS.md", "mat/README.md", "model/README.md", "train/runlog/README.md"}
+	names := []string{"README.md", "README.zh.md", "CONTRIBUTING.md", "BENCHMARKS.md", "mat/README.md", "model/README.md", "train/runlog/README.md"}
 	files, err := fs.Glob(os.DirFS(root), "docs/*.md")
 	if err != nil {
 		t.Fatal(err)
