@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,7 +24,6 @@ func distillCommand(f *cli.Flags) cli.Action {
 	d.Program = program().Call
 	f.StringVar(&d.teacher.Path, "teacher", "", "model `file` whose translations the student learns").Common()
 	f.StringVar(&d.teacher.Text, "src", "", "`file` of source sentences, one a line; they need no translations").Common()
-	f.StringVar(&d.tgt, "tgt", "", "`file` of reference translations, if any, with a blank line for a sentence without: of the teacher's -nbest the one closest to it is learned, else the best").Common()
 	f.StringVar(&d.validSrc, "valid-src", "", "`file` of validation source sentences; without it some of the pairs are held out, and teacher and student are not compared").Common()
 	f.StringVar(&d.validTgt, "valid-tgt", "", "`file` of their translations").Common()
 	f.StringVar(&d.Out, "o", "student.safetensors", "model `file` to write; the files of the stages go to a folder of the same name with .distill").Common()
@@ -33,7 +31,6 @@ func distillCommand(f *cli.Flags) cli.Action {
 	f.Group("Teacher")
 	d.teacher.LanguageFlags(f)
 	f.IntVar(&d.teacher.Beam, "beam", 4, "hypotheses of the teacher kept at each decode step; 1 is greedy").Range(1, 64)
-	f.IntVar(&d.nbest, "nbest", 8, "translations of each sentence to choose from, with -tgt; -beam is at least as large").Range(1, 64)
 	f.BoolVar(&d.teacher.Int8, "int8", false, "run the teacher with weights of 8 bits: faster, and a few translations differ")
 	f.Float64Var(&d.worst, "drop", 0.02, "share of the pairs with the lowest scores to drop")
 	f.Group("Student")
@@ -46,17 +43,16 @@ func distillCommand(f *cli.Flags) cli.Action {
 // distillation is the command with its flags.
 type distillation struct {
 	distill.Work
-	teacher                 distill.Teacher
-	tgt, validSrc, validTgt string
-	nbest                   int
-	worst                   float64
-	course                  distill.Course
+	teacher            distill.Teacher
+	validSrc, validTgt string
+	worst              float64
+	course             distill.Course
 }
 
 // check reports wrong usage, and files that cannot be read or written, before the teacher begins,
 // which can take days.
 func (d *distillation) check() error {
-	if err := d.Readable(&d.teacher.Path, &d.teacher.Text, &d.tgt, &d.validSrc, &d.validTgt, &d.course.Config); err != nil {
+	if err := d.Readable(&d.teacher.Path, &d.teacher.Text, &d.validSrc, &d.validTgt, &d.course.Config); err != nil {
 		return err
 	}
 	if err := cmp.Or(
@@ -64,15 +60,10 @@ func (d *distillation) check() error {
 		cli.UsageIf(d.Out == "", "-o is empty"),
 		cli.UsageIf((d.validSrc == "") != (d.validTgt == ""), "-valid-src and -valid-tgt belong together"),
 		cli.UsageIf(!(d.worst >= 0 && d.worst < 1), "-drop is %v, expected 0 or more and less than 1", d.worst),
-		cli.CheckDistinct(d.Out, d.teacher.Path, d.teacher.Text, d.tgt, d.validSrc, d.validTgt, d.course.Config),
+		cli.CheckDistinct(d.Out, d.teacher.Path, d.teacher.Text, d.validSrc, d.validTgt, d.course.Config),
 		d.course.Check(),
 	); err != nil {
 		return err
-	}
-	if d.tgt != "" {
-		if err := distill.ReadAll(text.Files{Source: d.teacher.Text, Target: d.tgt}.RepairedPairs()); err != nil {
-			return err
-		}
 	}
 	if d.validSrc != "" {
 		if err := distill.ReadAll(text.Files{Source: d.validSrc, Target: d.validTgt}.Views()); err != nil {
@@ -93,7 +84,7 @@ func (d *distillation) run(ctx context.Context, _ []string) error {
 	pairs, cleaned := []string{d.File("pairs.src"), d.File("pairs.tgt")}, []string{d.File("cleaned/pairs.src"), d.File("cleaned/pairs.tgt")}
 	student, listed := d.File("student.safetensors"), d.File("listed.safetensors")
 	err := d.Do(
-		func() error { return d.translateAll(ctx) },
+		func() error { return d.Translate(ctx, d.teacher) },
 		func() error { return d.choose(pairs) },
 		func() error { return d.Clean(ctx, pairs, cleaned) },
 		func() error { return d.trainStudent(ctx, cleaned, student) },
@@ -113,15 +104,6 @@ func (d *distillation) run(ctx context.Context, _ []string) error {
 	return err
 }
 
-// translateAll makes the teacher's translations, with references several of each sentence.
-func (d *distillation) translateAll(ctx context.Context) error {
-	t, more := d.teacher, []string{"-scores"}
-	if d.tgt != "" {
-		t.Beam, more = max(t.Beam, d.nbest), []string{"-nbest", strconv.Itoa(d.nbest), "-split=false"}
-	}
-	return d.Translate(ctx, t, more...)
-}
-
 // choose writes the pairs that the student is to learn.
 func (d *distillation) choose(pairs []string) error {
 	shards, err := d.Shards(d.teacher)
@@ -129,12 +111,7 @@ func (d *distillation) choose(pairs []string) error {
 		return err
 	}
 	s := distill.Stage{Title: "2/6 leave out the translations with the lowest scores", Inputs: append([]string{d.teacher.Text}, shards...), Outputs: pairs}
-	translations := distill.Scored(d.teacher.Text, shards)
-	if d.tgt != "" {
-		translations = distill.Closest(d.teacher.Text, d.tgt, shards)
-		s.Title, s.Inputs = "2/6 choose the translations closest to those of "+d.tgt, append(s.Inputs, d.tgt)
-	}
-	return d.Write(s, translations, d.worst)
+	return d.Write(s, distill.Scored(d.teacher.Text, shards), d.worst)
 }
 
 // trainStudent trains the student.

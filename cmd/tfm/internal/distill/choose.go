@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"tfm/text"
-	"tfm/text/score"
 )
 
 // Translation is a source sentence, the teacher's translation and its score, the log-probability
@@ -45,48 +44,7 @@ func Scored(source string, translated []string) iter.Seq2[Translation, error] {
 	}
 }
 
-// Closest reads translations of 'tfm translate -nbest', several lines for each source, and returns
-// of each the one with the highest sentence chrF to its reference, the first of equals and of those
-// with a blank reference (Kim and Rush, 2016, "Sequence-Level Knowledge Distillation", section 3.3,
-// with chrF in place of BLEU).
-func Closest(source, reference string, translated []string) iter.Seq2[Translation, error] {
-	return func(yield func(Translation, error) bool) {
-		next, stop := iter.Pull2(lists(translated))
-		defer stop()
-		for p, err := range (text.Files{Source: source, Target: reference}).RepairedPairs() {
-			t := Translation{Source: p.Source}
-			if err == nil {
-				list, listErr, ok := next()
-				if err = listErr; !ok {
-					err = errFewer
-				} else if err == nil {
-					t.Target, t.Score = closest(list, p.Target)
-				}
-			}
-			if !yield(t, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
 var errFewer = errors.New("the translations have fewer lines than the source")
-
-// closest returns the hypothesis with the highest chrF to a reference, and its score.
-func closest(list []Translation, reference string) (string, float64) {
-	hypotheses, references := make([]string, len(list)), make([]string, len(list))
-	for i := range list {
-		hypotheses[i], references[i] = list[i].Target, reference
-	}
-	best := 0
-	scores := score.Count(score.CHRF{}, hypotheses, references).SegmentScores()
-	for i := range scores {
-		if scores[i] > scores[best] {
-			best = i
-		}
-	}
-	return list[best].Target, list[best].Score
-}
 
 // lines returns the lines of files, one after another.
 func lines(files []string) iter.Seq2[string, error] {
@@ -130,44 +88,6 @@ func nextScored(next func() (string, error, bool)) (string, float64, error) {
 	}
 	x, err := strconv.ParseFloat(line[tab+1:], 64)
 	return line[:tab], x, err
-}
-
-// lists returns the lists of 'tfm translate -nbest': lines of a number that they have in common,
-// score and translation.
-func lists(files []string) iter.Seq2[[]Translation, error] {
-	return func(yield func([]Translation, error) bool) {
-		var list []Translation
-		number := ""
-		for _, file := range files {
-			for l, err := range linesOf(file) {
-				fields := strings.SplitN(l, "\t", 3)
-				if err == nil && len(fields) < 3 {
-					err = fmt.Errorf("%s: found %q, expected number, score and translation", file, l)
-				}
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-				if fields[0] != number && list != nil {
-					if !yield(list, nil) {
-						return
-					}
-					list = list[:0]
-				}
-				number = fields[0]
-				x, err := strconv.ParseFloat(fields[1], 64)
-				if err != nil {
-					yield(nil, fmt.Errorf("%s: %w", file, err))
-					return
-				}
-				list = append(list, Translation{Target: fields[2], Score: x})
-			}
-			if list != nil && !yield(list, nil) {
-				return
-			}
-			list, number = nil, ""
-		}
-	}
 }
 
 // writePairs writes sources and targets as lines of two files, without blank translations and

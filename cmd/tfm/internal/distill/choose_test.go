@@ -41,21 +41,3 @@ func TestScored(t *testing.T) {
 		}
 	}
 }
-
-// Of each list the translation closest to the reference is taken, the first of equals and without a
-// reference.
-func TestClosest(t *testing.T) {
-	f := files(t, "a\nb\n\nc\nd\n", "the old dog\nthe cat\n\nx\n\n",
-		"0\t-0.1\tthe dog\n0\t-0.2\tthe old dog\n0\t-0.3\tan old dog\n1\t-0.4\tcat\n1\t-0.5\tcat\n", "", "0\t0.0\t\n1\t-0.6\ty\n1\t-0.7\tx\tx\n2\t-0.8\tbest\n2\t-0.9\tx\n")
-	var src, tgt strings.Builder
-	all, written, err := writePairs(Closest(f[0], f[1], f[2:]), 0, &src, &tgt)
-	if want := "a\nb\nc\nd\nthe old dog\ncat\nx\tx\nbest\n"; err != nil || src.String()+tgt.String() != want || all != 5 || written != 4 {
-		t.Errorf("%q, %d of %d, %v, want %q", src.String()+tgt.String(), written, all, err, want)
-	}
-	for want, translated := range map[string]string{"fewer lines": "0\t-1\tA\n", "expected number, score": "A\n", "invalid syntax": "0\tx\ty\n"} {
-		var src, tgt strings.Builder
-		if _, _, err := writePairs(Closest(f[0], f[1], files(t, translated)), 0, &src, &tgt); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %s", translated, err, want)
-		}
-	}
-}

@@ -80,9 +80,8 @@ func (w *Work) Shards(t Teacher) ([]string, error) {
 	return paths, nil
 }
 
-// Translate makes the teacher's translations, with further arguments. Each shard has a record of
-// its own.
-func (w *Work) Translate(ctx context.Context, t Teacher, more ...string) error {
+// Translate makes the teacher's translations. Each shard has a record of its own.
+func (w *Work) Translate(ctx context.Context, t Teacher) error {
 	paths, err := w.Shards(t)
 	if err != nil {
 		return err
@@ -90,7 +89,7 @@ func (w *Work) Translate(ctx context.Context, t Teacher, more ...string) error {
 	if err := os.MkdirAll(w.File("teacher"), 0o777); err != nil {
 		return err
 	}
-	args := append([]string{"-model", t.Path, "-beam", strconv.Itoa(t.Beam)}, more...)
+	args := []string{"-model", t.Path, "-beam", strconv.Itoa(t.Beam), "-scores"}
 	if t.Int8 {
 		args = append(args, "-int8")
 	}
