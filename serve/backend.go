@@ -11,11 +11,11 @@ type backend struct {
 
 	mu      sync.Mutex
 	catalog *catalog
-	keys    *Keys // nil without Options.Keys
+	keys    clientKeys // nil without Options.Keys
 }
 
 // use returns the models and keys of a request, which calls done at its end.
-func (b *backend) use() (c *catalog, keys *Keys, done func()) {
+func (b *backend) use() (c *catalog, keys clientKeys, done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.catalog.users.Add(1)

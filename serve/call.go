@@ -16,8 +16,8 @@ type call struct {
 	ctx     context.Context
 	request *http.Request
 	catalog *catalog
-	key     *Key   // nil without one
-	caller  string // for an equal share: of the key, or of the address without one
+	key     *clientKey // nil without one
+	caller  string     // for an equal share: of the key, or of the address without one
 
 	characters int // of texts, for the log
 }
@@ -31,7 +31,7 @@ func (b *backend) handler(route string, h func(*call) (any, error)) http.Handler
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		c := &call{backend: b, ctx: r.Context(), request: r}
-		var keys *Keys
+		var keys clientKeys
 		var done func()
 		c.catalog, keys, done = b.use()
 		defer done()
@@ -59,7 +59,7 @@ func (b *backend) handler(route string, h func(*call) (any, error)) http.Handler
 		if b.options.Log != nil {
 			attrs := []slog.Attr{slog.String("route", route), slog.Int("status", status), slog.Duration("duration", d), slog.Int("characters", c.characters)}
 			if c.key != nil {
-				attrs = append(attrs, slog.String("key", c.key.Name))
+				attrs = append(attrs, slog.String("key", c.key.name))
 			}
 			if status == http.StatusInternalServerError {
 				attrs = append(attrs, slog.String("error", err.Error()))
@@ -81,7 +81,7 @@ func (c *call) errorBody(e *statusError) map[string]any {
 }
 
 // prepare reads the parameters and checks the key.
-func (c *call) prepare(w http.ResponseWriter, keys *Keys) (err error) {
+func (c *call) prepare(w http.ResponseWriter, keys clientKeys) (err error) {
 	if c.params, err = readParams(c.request); err != nil {
 		w.Header().Set("Connection", "close") // the rest of the body is not read
 		return err
@@ -97,7 +97,7 @@ func (c *call) prepare(w http.ResponseWriter, keys *Keys) (err error) {
 var needsNoKey = map[string]bool{"/languages": true, "/frontend/settings": true}
 
 // checkKey sets the key of a request, which must have one.
-func (c *call) checkKey(keys *Keys) error {
+func (c *call) checkKey(keys clientKeys) error {
 	if needsNoKey[c.request.URL.Path] {
 		return nil
 	}
@@ -108,15 +108,15 @@ func (c *call) checkKey(keys *Keys) error {
 	if c.key = keys.find(text); c.key == nil {
 		return &statusError{status: http.StatusForbidden, message: "Invalid API key"}
 	}
-	c.caller = "key " + c.key.Name
+	c.caller = "key " + c.key.name
 	return c.key.admit(time.Now())
 }
 
 // checkTexts refuses more texts or characters than a request may have.
 func (c *call) checkTexts(texts []string) error {
 	limit := c.options.MaxCharacters
-	if c.key != nil && c.key.Characters > 0 {
-		limit = c.key.Characters
+	if c.key != nil && c.key.characters > 0 {
+		limit = c.key.characters
 	}
 	if n := len(texts); n > c.options.MaxTexts {
 		return exceeds(n, c.options.MaxTexts)

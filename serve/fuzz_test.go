@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,67 +59,46 @@ func quoted(s string) string {
 	return string(data)
 }
 
-// paths are the routes with parameters.
-var paths = []string{"/translate", "/detect", "/v1/translate", "/v2/translate", "/translate_file", "/v2/languages"}
-
-func FuzzJSON(f *testing.F) {
+// FuzzRequest sends any body, of JSON, of a form or of a form with parts that x separates, and the
+// form in the query too, to any path. It follows no redirect.
+func FuzzRequest(f *testing.F) {
 	s := fuzzServer(f)
-	for i, body := range []string{
-		`{"q": "the red dog", "source": "en", "target": "de", "format": "html", "alternatives": 2}`, `{"q": ["a", 1]}`,
-		`{"texts": ["a cat"], "source": "en", "target": "de", "alignment": true, "prefix": "ein", "next": 2}`,
-		`{"text": ["a <x>b</x>"], "target_lang": "DE", "tag_handling": "xml", "ignore_tags": ["x"], "glossary_id": "a"}`,
-		`{"text_list": ["a"], "source_lang": "auto", "target_lang": "de"}`, `{"q": null, "source": {}, "alternatives": -1e99}`,
-	} {
-		f.Add(uint8(i), body)
-		f.Add(uint8(0), body)
-	}
-	f.Fuzz(func(t *testing.T, path uint8, body string) {
-		checkAnswer(t, s, request("POST", paths[int(path)%len(paths)], jsonObject, body))
-	})
-}
-
-// FuzzForm sends a form in the body and in the query.
-func FuzzForm(f *testing.F) {
-	s := fuzzServer(f)
-	for i, body := range []string{"q=the+red+dog&source=en&target=de&alternatives=1", "q=100%&source=auto&target=de", "text=a&text=b&target_lang=DE", "q=%ff&q=;&source=en"} {
-		f.Add(uint8(i), body)
-		f.Add(uint8(0), body)
-	}
-	f.Fuzz(func(t *testing.T, path uint8, body string) {
-		to := paths[int(path)%len(paths)]
-		checkAnswer(t, s, request("POST", to, form, body))
-		r := request("POST", to, "", "")
-		r.URL.RawQuery = body
-		checkAnswer(t, s, r)
-	})
-}
-
-// FuzzMultipart sends bodies whose parts are separated by x.
-func FuzzMultipart(f *testing.F) {
-	s := fuzzServer(f)
+	types := []string{jsonObject, form, "multipart/form-data; boundary=x"}
 	part := func(header, data string) string {
 		return "--x\r\nContent-Disposition: form-data; name=" + header + "\r\n\r\n" + data + "\r\n"
 	}
 	languages := part(`"source"`, "en") + part(`"target"`, "de")
-	f.Add(uint8(4), languages+part(`"file"; filename="a.txt"`, "a red dog\nruns")+"--x--\r\n")
-	f.Add(uint8(4), languages+part(`"file"; filename="../a.html"`, "<p>a <b>dog</b>")+"--x--\r\n")
-	f.Add(uint8(4), languages+part(`"file"; filename="a.docx"`, "PK\x03\x04")+"--x--\r\n")
-	f.Add(uint8(0), languages+part(`"q"`, "a cat")+"--x--\r\n")
-	f.Fuzz(func(t *testing.T, path uint8, body string) {
-		checkAnswer(t, s, request("POST", paths[int(path)%len(paths)], "multipart/form-data; boundary=x", body))
-	})
-}
-
-// FuzzPath sends requests of any path, and follows no redirect.
-func FuzzPath(f *testing.F) {
-	s := fuzzServer(f)
-	for _, path := range []string{"/download_file/../x", "//translate", "/translate/../spec", "/a/%2f..", "/v1/translate/", "/languages"} {
-		f.Add(path)
+	for i, bodies := range [][]string{{
+		`{"q": "the red dog", "source": "en", "target": "de", "format": "html", "alternatives": 2}`, `{"q": ["a", 1]}`,
+		`{"texts": ["a cat"], "source": "en", "target": "de", "alignment": true, "prefix": "ein", "next": 2}`,
+		`{"text": ["a <x>b</x>"], "target_lang": "DE", "tag_handling": "xml", "ignore_tags": ["x"], "glossary_id": "a"}`,
+		`{"text": ["the <x id=\"1\">red</x> dog.", "<a"], "target_lang": "DE", "tag_handling": "xml", "ignore_tags": [",,"]}`,
+		`{"text_list": ["a"], "source_lang": "auto", "target_lang": "de"}`, `{"q": null, "source": {}, "alternatives": -1e99}`,
+	}, {
+		"q=the+red+dog&source=en&target=de&alternatives=1", "q=100%&source=auto&target=de", "text=a&text=b&target_lang=DE", "q=%ff&q=;&source=en",
+		"text=a<x/><y>b</y>&target_lang=DE&tag_handling=xml&ignore_tags=x,y",
+	}, {
+		languages + part(`"file"; filename="a.txt"`, "a red dog\nruns") + "--x--\r\n", languages + part(`"file"; filename="../a.html"`, "<p>a <b>dog</b>") + "--x--\r\n",
+		languages + part(`"file"; filename="a.docx"`, "PK\x03\x04") + "--x--\r\n", languages + part(`"q"`, "a cat") + "--x--\r\n",
+	}} {
+		for _, body := range bodies {
+			for _, path := range []string{"/translate", "/detect", "/v1/translate", "/v2/translate", "/translate_file", "/v2/languages"} {
+				f.Add(path, uint8(i), body)
+			}
+		}
 	}
-	f.Fuzz(func(t *testing.T, path string) {
-		r := request("POST", "/", jsonObject, `{"q": "a", "source": "en", "target": "de"}`)
+	for _, path := range []string{"/download_file/../x", "//translate", "/translate/../spec", "/a/%2f..", "/v1/translate/", "/languages"} {
+		f.Add(path, uint8(0), `{"q": "a", "source": "en", "target": "de"}`)
+	}
+	f.Fuzz(func(t *testing.T, path string, kind uint8, body string) {
+		r := request("POST", "/", types[int(kind)%len(types)], body)
 		r.URL.Path = path
 		checkAnswer(t, s, r)
+		if r.Header.Get("Content-Type") == form {
+			r = request("POST", "/", "", "")
+			r.URL.Path, r.URL.RawQuery = path, body
+			checkAnswer(t, s, r)
+		}
 	})
 }
 
@@ -160,23 +138,6 @@ func FuzzText(f *testing.F) {
 			t.Errorf("%s %s: status %d, %q, want %d", i.path, body, status, answer, want)
 		}
 		checkAnswer(t, s, request("POST", "/v1/translate", jsonObject, fmt.Sprintf(`{"texts": %s, "source": "en", "target": "de", "prefix": %s, "next": %d}`, quoted(text), quoted(prefix), n%4)))
-	})
-}
-
-// FuzzXML translates XML in DeepL's interface. XML that is not well-formed is refused.
-func FuzzXML(f *testing.F) {
-	s := fuzzServer(f)
-	f.Add(`the <x id="1">red</x> dog.`, "x", false)
-	f.Add("a<x/><y>b</y>", "x,y", true)
-	f.Add("<a", ",,", false)
-	f.Fuzz(func(t *testing.T, text, ignored string, isForm bool) {
-		if isForm {
-			fields := url.Values{"text": {text}, "target_lang": {"DE"}, "tag_handling": {"xml"}, "ignore_tags": {ignored}}
-			checkAnswer(t, s, request("POST", "/v2/translate", form, fields.Encode()))
-			return
-		}
-		body, _ := json.Marshal(map[string]any{"text": []string{text, text}, "target_lang": "DE", "tag_handling": "xml", "ignore_tags": []string{ignored}})
-		checkAnswer(t, s, request("POST", "/v2/translate", jsonObject, string(body)))
 	})
 }
 

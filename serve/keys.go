@@ -16,17 +16,15 @@ import (
 	"time"
 )
 
-// Keys are the keys of clients, by their SHA-256. They are safe for concurrent use.
-type Keys struct {
-	byHash map[[sha256.Size]byte]*Key
-}
+// clientKeys are the keys of clients, by their SHA-256. They are safe for concurrent use.
+type clientKeys map[[sha256.Size]byte]*clientKey
 
-// Key is a key of a client with its limits; 0 is no limit.
-type Key struct {
-	Name       string // in logs
-	PerMinute  int    // requests
-	PerDay     int    // requests
-	Characters int    // of a request
+// clientKey is a key of a client with its limits; 0 is no limit.
+type clientKey struct {
+	name       string // in logs
+	perMinute  int    // requests
+	perDay     int    // requests
+	characters int    // of a request
 
 	mu     sync.Mutex
 	minute window
@@ -39,18 +37,18 @@ type window struct {
 	count int
 }
 
-// ReadKeys reads a file of keys: a line for each, with its SHA-256 in hexadecimal, its name, and
+// readKeys reads a file of keys: a line for each, with its SHA-256 in hexadecimal, its name, and
 // limits as per-minute=N, per-day=N and characters=N. Blank lines and those that begin with # are
 // skipped. Errors name the line, without the key.
-func ReadKeys(r io.Reader, name string) (*Keys, error) {
-	keys := &Keys{byHash: map[[sha256.Size]byte]*Key{}}
+func readKeys(r io.Reader, name string) (clientKeys, error) {
+	keys := clientKeys{}
 	scanner := bufio.NewScanner(r)
 	for n := 1; scanner.Scan(); n++ {
 		fields := strings.Fields(scanner.Text())
 		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
 			continue
 		}
-		fail := func(found, expected string) (*Keys, error) {
+		fail := func(found, expected string) (clientKeys, error) {
 			return nil, fmt.Errorf("%s:%d: found %s, expected %s", name, n, found, expected)
 		}
 		var hash [sha256.Size]byte
@@ -60,8 +58,8 @@ func ReadKeys(r io.Reader, name string) (*Keys, error) {
 		if len(fields) < 2 {
 			return fail("no name", "one after the SHA-256")
 		}
-		key := &Key{Name: fields[1]}
-		limits := map[string]*int{"per-minute": &key.PerMinute, "per-day": &key.PerDay, "characters": &key.Characters}
+		key := &clientKey{name: fields[1]}
+		limits := map[string]*int{"per-minute": &key.perMinute, "per-day": &key.perDay, "characters": &key.characters}
 		for _, f := range fields[2:] {
 			option, value, _ := strings.Cut(f, "=")
 			limit, err := strconv.Atoi(value)
@@ -70,10 +68,10 @@ func ReadKeys(r io.Reader, name string) (*Keys, error) {
 			}
 			*limits[option] = limit
 		}
-		if keys.byHash[hash] != nil {
+		if keys[hash] != nil {
 			return fail("a key that is in an earlier line", "another one")
 		}
-		keys.byHash[hash] = key
+		keys[hash] = key
 	}
 	if err := scanner.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -82,13 +80,13 @@ func ReadKeys(r io.Reader, name string) (*Keys, error) {
 }
 
 // readKeyFile reads the keys of a file.
-func readKeyFile(path string) (*Keys, error) {
+func readKeyFile(path string) (clientKeys, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadKeys(f, path)
+	return readKeys(f, path)
 }
 
 // NewKey returns a random key, and the line of a file of keys for it. The line does not have the
@@ -103,15 +101,12 @@ func NewKey(name string) (key, line string) {
 
 // find returns the key, or nil for an unknown one. The time does not depend on how much of a key is
 // right, because its hash is looked up.
-func (k *Keys) find(key string) *Key { return k.byHash[sha256.Sum256([]byte(key))] }
+func (k clientKeys) find(key string) *clientKey { return k[sha256.Sum256([]byte(key))] }
 
 // keepCounts continues the windows of the keys of old, which may be nil.
-func (k *Keys) keepCounts(old *Keys) {
-	if k == nil || old == nil {
-		return
-	}
-	for hash, key := range k.byHash {
-		if before := old.byHash[hash]; before != nil {
+func (k clientKeys) keepCounts(old clientKeys) {
+	for hash, key := range k {
+		if before := old[hash]; before != nil {
 			before.mu.Lock()
 			key.minute, key.day = before.minute, before.day
 			before.mu.Unlock()
@@ -119,18 +114,16 @@ func (k *Keys) keepCounts(old *Keys) {
 	}
 }
 
-// maxCharacters returns the largest limit of a key, 0 without one. k may be nil.
-func (k *Keys) maxCharacters() (n int) {
-	if k != nil {
-		for _, key := range k.byHash {
-			n = max(n, key.Characters)
-		}
+// maxCharacters returns the largest limit of a key, 0 without one.
+func (k clientKeys) maxCharacters() (n int) {
+	for _, key := range k {
+		n = max(n, key.characters)
 	}
 	return n
 }
 
 // admit counts a request, or refuses it with status 429.
-func (k *Key) admit(now time.Time) error {
+func (k *clientKey) admit(now time.Time) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, l := range []struct {
@@ -138,7 +131,7 @@ func (k *Key) admit(now time.Time) error {
 		length time.Duration
 		limit  int
 		text   string
-	}{{&k.minute, time.Minute, k.PerMinute, "minute"}, {&k.day, 24 * time.Hour, k.PerDay, "day"}} {
+	}{{&k.minute, time.Minute, k.perMinute, "minute"}, {&k.day, 24 * time.Hour, k.perDay, "day"}} {
 		if age := now.Sub(l.window.start); age >= l.length {
 			*l.window = window{start: now}
 		} else if l.limit > 0 && l.window.count >= l.limit {

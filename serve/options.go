@@ -19,7 +19,8 @@ type Options struct {
 	Memory     string   // file of translate.Translator.ReadMemory; "" for none
 	Protect    bool     // copy the ranges of markup.Protected in texts too, as in documents
 
-	// Keys is the file of keys, see ReadKeys. With "" no request needs a key.
+	// Keys is the file of keys, a line of NewKey for each, with limits after its name such as
+	// per-minute=N, per-day=N and characters=N. With "" no request needs a key.
 	Keys string
 
 	Hosts      []string       // names in Host that are answered besides localhost and addresses

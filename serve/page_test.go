@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"math/rand/v2"
-	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,7 +21,6 @@ import (
 // The page and its files have their policy and type, also below a prefix, and fit 60 KB.
 func TestPage(t *testing.T) {
 	h, _ := newServer(t, serve.Options{Prefix: "/tr"})
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	size := 0
 	for _, c := range []struct {
 		path, contentType string
@@ -33,15 +31,10 @@ func TestPage(t *testing.T) {
 		{"/tr/page/style.css", "text/css; charset=utf-8", 200}, {"/tr/page/icon.svg", "image/svg+xml", 200},
 		{"/tr", "", 308}, {"/tr/page/none.js", "", 404}, {"/tr/page", "", 404}, {"/trpage/page.js", "", 404}, {"/page/page.js", "", 404},
 	} {
-		response, err := client.Get(h.URL + c.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(response.Body)
-		response.Body.Close()
+		response, body := bodyOf(t, request("GET", h.URL+c.path, "", ""))
 		got := response.Header
-		if err != nil || response.StatusCode != c.status || c.contentType != "" && got.Get("Content-Type") != c.contentType {
-			t.Errorf("%s: status %d, %s, %v, want %d, %s", c.path, response.StatusCode, got.Get("Content-Type"), err, c.status, c.contentType)
+		if response.StatusCode != c.status || c.contentType != "" && got.Get("Content-Type") != c.contentType {
+			t.Errorf("%s: status %d, %s, want %d, %s", c.path, response.StatusCode, got.Get("Content-Type"), c.status, c.contentType)
 		}
 		if c.status == 308 && got.Get("Location") != "/tr/" {
 			t.Errorf("%s: Location %q, want /tr/", c.path, got.Get("Location"))
@@ -59,7 +52,7 @@ func TestPage(t *testing.T) {
 		if !strings.HasPrefix(policy, "default-src 'none'; ") || got.Get("X-Content-Type-Options") != "nosniff" || got.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: headers %v", c.path, got)
 		}
-		if strings.Contains(string(body), "://") && !strings.HasSuffix(c.path, ".svg") {
+		if strings.Contains(body, "://") && !strings.HasSuffix(c.path, ".svg") {
 			t.Errorf("%s has an absolute address", c.path)
 		}
 	}
@@ -69,64 +62,22 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// postFile uploads a document and returns the response.
-func postFile(t *testing.T, server, name, content, target, accept string) *http.Response {
+// translatedFile uploads a document to /translate_file and returns its translation.
+func translatedFile(t *testing.T, server, name, content string) string {
 	t.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	form.WriteField("source", "en")
-	form.WriteField("target", target)
-	part, err := form.CreateFormFile("file", name)
-	if err != nil {
-		t.Fatal(err)
+	status, answer := send(t, upload(server+"/translate_file", name, content))
+	if status != 200 {
+		t.Fatalf("status %d, %v", status, answer)
 	}
-	io.WriteString(part, content)
-	form.Close()
-	r := request("POST", server+"/translate_file", form.FormDataContentType(), body.String())
-	r.Header.Set("Accept", accept)
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { response.Body.Close() })
-	return response
-}
-
-// download returns a file that /translate_file has an address of.
-func download(t *testing.T, url string) string {
-	t.Helper()
-	response, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	data, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != 200 {
-		t.Fatalf("%s: status %d, %v", url, response.StatusCode, err)
-	}
-	return string(data)
+	_, file := bodyOf(t, request("GET", answer["translatedFileUrl"].(string), "", ""))
+	return file
 }
 
 // /translate_file sends its progress to clients that accept events, and the same file.
 func TestFileEvents(t *testing.T) {
 	h, _ := newServer(t, serve.Options{})
 	content := strings.Repeat("the red dog runs. a cat sleeps.\n\n", 20)
-	var answer struct {
-		URL string `json:"translatedFileUrl"`
-	}
-	if err := json.NewDecoder(postFile(t, h.URL, "a.txt", content, "de", "").Body).Decode(&answer); err != nil {
-		t.Fatal(err)
-	}
-	expected := download(t, answer.URL)
-	response := postFile(t, h.URL, "a.txt", content, "de", "text/event-stream")
-	if kind := response.Header.Get("Content-Type"); kind != "text/event-stream" {
-		t.Errorf("Content-Type %q", kind)
-	}
-	data, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := strings.Split(strings.TrimSuffix(string(data), "\n\n"), "\n\n")
+	list := strings.Split(strings.TrimSuffix(eventsOf(t, upload(h.URL+"/translate_file", "a.txt", content)), "\n\n"), "\n\n")
 	last, total := -1, len("the red dog runs. a cat sleeps.")*20
 	for _, e := range list[:len(list)-1] {
 		var p struct{ Done, Total int }
@@ -139,28 +90,20 @@ func TestFileEvents(t *testing.T) {
 	if len(list) != 22 || last != total {
 		t.Errorf("%d events up to %d, want one for none, each of 20 texts and the file, up to %d", len(list), last, total)
 	}
+	var answer struct {
+		URL string `json:"translatedFileUrl"`
+	}
 	object, ok := strings.CutPrefix(list[len(list)-1], "event: file\ndata: ")
-	if err := json.Unmarshal([]byte(object), &answer); !ok || err != nil || download(t, answer.URL) != expected {
-		t.Errorf("last event %q, %v, want the file of a client without events", list[len(list)-1], err)
+	if err := json.Unmarshal([]byte(object), &answer); !ok || err != nil {
+		t.Fatalf("last event %q, %v", list[len(list)-1], err)
 	}
-	if response := postFile(t, h.URL, "a.docx", "no archive", "de", "text/event-stream"); response.StatusCode != 400 {
-		t.Errorf("faulty file: status %d, want 400", response.StatusCode)
+	if _, file := bodyOf(t, request("GET", answer.URL, "", "")); file != translatedFile(t, h.URL, "a.txt", content) {
+		t.Errorf("file %q, want that of a client without events", file)
 	}
-}
-
-// Errors after the begin of events have their status.
-func TestEventErrors(t *testing.T) {
-	h, _ := newServer(t, serve.Options{})
-	r := request("POST", h.URL+"/v1/translate", jsonObject, `{"texts": "a dog", "source": "en", "target": "zz"}`)
-	r.Header.Set("Accept", "text/event-stream")
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	data, err := io.ReadAll(response.Body)
-	if expected := "event: error\ndata: {\"error\":\"zz is not supported\",\"status\":400}\n\n"; err != nil || string(data) != expected {
-		t.Errorf("events %q, %v, want %q", data, err, expected)
+	faulty := upload(h.URL+"/translate_file", "a.docx", "no archive")
+	faulty.Header.Set("Accept", "text/event-stream")
+	if status, answer := send(t, faulty); status != 400 {
+		t.Errorf("faulty file: status %d, %v, want 400", status, answer)
 	}
 }
 
@@ -475,15 +418,12 @@ func TestPageInBrowser(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var answer struct {
-			URL string `json:"translatedFileUrl"`
-		}
-		json.NewDecoder(postFile(t, server, "a.txt", content, "de", "").Body).Decode(&answer)
 		for _, id := range b.call("POST", "/element", map[string]string{"using": "css selector", "value": "#files"}).(map[string]any) {
 			b.call("POST", "/element/"+id.(string)+"/value", map[string]string{"text": path})
 		}
 		b.wait(`return document.querySelectorAll("#list a").length === 1`)
-		if got, expected := download(t, b.text(`return document.querySelector("#list a").href`)), download(t, answer.URL); got != expected {
+		_, got := bodyOf(t, request("GET", b.text(`return document.querySelector("#list a").href`), "", ""))
+		if expected := translatedFile(t, server, "a.txt", content); got != expected {
 			t.Errorf("file %q, want %q", got, expected)
 		}
 		b.run(`const d = new DataTransfer(); d.items.add(new File(["x"], "b.docx"));

@@ -49,7 +49,7 @@ func (s *Server) Reload() error {
 	if err != nil {
 		return err
 	}
-	var keys *Keys
+	var keys clientKeys
 	if s.options.Keys != "" {
 		if keys, err = readKeyFile(s.options.Keys); err != nil {
 			c.close()

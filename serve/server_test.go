@@ -86,22 +86,40 @@ func want(t *testing.T, path, s string) string {
 	return results[0].Best()
 }
 
-// send sends a request and returns the status and the object of the answer.
-func send(t *testing.T, r *http.Request) (status int, answer map[string]any) {
+// bodyOf sends a request, following no redirect, and returns the response and its body.
+func bodyOf(t *testing.T, r *http.Request) (*http.Response, string) {
 	t.Helper()
-	response, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err == nil {
-		err = json.Unmarshal(body, &answer)
-	}
 	if err != nil {
+		t.Fatalf("%s %s: %v", r.Method, r.URL, err)
+	}
+	return response, string(body)
+}
+
+// send sends a request and returns the status and the object of the answer.
+func send(t *testing.T, r *http.Request) (status int, answer map[string]any) {
+	t.Helper()
+	response, body := bodyOf(t, r)
+	if err := json.Unmarshal([]byte(body), &answer); err != nil {
 		t.Fatalf("%s %s: %v in %q", r.Method, r.URL, err, body)
 	}
 	return response.StatusCode, answer
+}
+
+// eventsOf sends a request of a client that accepts events and returns them.
+func eventsOf(t *testing.T, r *http.Request) string {
+	t.Helper()
+	r.Header.Set("Accept", "text/event-stream")
+	response, body := bodyOf(t, r)
+	if kind := response.Header.Get("Content-Type"); kind != "text/event-stream" {
+		t.Errorf("%s: Content-Type %q", r.URL, kind)
+	}
+	return body
 }
 
 func request(method, url, contentType, body string) *http.Request {
@@ -291,17 +309,13 @@ func TestV1(t *testing.T) {
 	if len(sentences) != 2 || sentences[1].(map[string]any)["source"].([]any)[0] != 18.0 {
 		t.Errorf("sentences %v, want two, the second from byte 18", sentences)
 	}
-	r := request("POST", h.URL+"/v1/translate", jsonObject, body)
-	r.Header.Set("Accept", "text/event-stream")
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
+	events := eventsOf(t, request("POST", h.URL+"/v1/translate", jsonObject, body))
+	if !strings.Contains(events, `"translation":`+quoted(expected)) || !strings.HasSuffix(events, "event: end\ndata: {}\n\n") {
+		t.Errorf("events %q, want the translation and the end", events)
 	}
-	defer response.Body.Close()
-	events, err := io.ReadAll(response.Body)
-	quoted, _ := json.Marshal(expected)
-	if err != nil || !strings.Contains(string(events), `"translation":`+string(quoted)) || !strings.HasSuffix(string(events), "event: end\ndata: {}\n\n") {
-		t.Errorf("events %q, %v, want the translation and the end", events, err)
+	faulty := request("POST", h.URL+"/v1/translate", jsonObject, `{"texts": "a dog", "source": "en", "target": "zz"}`)
+	if events, want := eventsOf(t, faulty), "event: error\ndata: {\"error\":\"zz is not supported\",\"status\":400}\n\n"; events != want {
+		t.Errorf("events %q, want %q", events, want)
 	}
 	status, answer = send(t, request("POST", h.URL+"/v1/translate", jsonObject, `{"texts": ["a cat sleeps."], "source": "en", "target": "de", "prefix": "ein", "next": 3}`))
 	list, _ := answer["texts"].([]any)[0].(map[string]any)["next"].([]any)
@@ -346,14 +360,9 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: status %d, %v, want a message", path, status, answer)
 		}
 	}
-	for _, path := range []string{"/nothing", "/translate/../detect", "/download_file/..%2f..%2fetc%2fpasswd", "/page/..%2fpage.js", "/./translate"} {
-		if status, _ := send(t, request("POST", h.URL+path, jsonObject, "{}")); status != 404 {
-			t.Errorf("%s: status %d, want 404", path, status)
-		}
-	}
 }
 
-// Keys are needed, counted and never in an answer.
+// Keys are counted, in a parameter and in the header. TestGuessedKeys has wrong ones.
 func TestKeys(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	key, line := serve.NewKey("mastodon")
@@ -363,12 +372,6 @@ func TestKeys(t *testing.T) {
 	h, _ := newServer(t, serve.Options{Keys: path})
 	post := func(key string) (int, map[string]any) {
 		return send(t, request("POST", h.URL+"/translate", jsonObject, `{"q": "a dog", "source": "en", "target": "de", "api_key": "`+key+`"}`))
-	}
-	if status, answer := post(""); status != 400 || answer["error"] != "Please contact the server operator to get an API key" {
-		t.Errorf("without key: status %d, %v", status, answer)
-	}
-	if status, answer := post(key + "x"); status != 403 || answer["error"] != "Invalid API key" {
-		t.Errorf("wrong key: status %d, %v", status, answer)
 	}
 	r := request("POST", h.URL+"/translate", jsonObject, `{"q": "a dog", "source": "en", "target": "de"}`)
 	r.Header.Set("Authorization", "DeepL-Auth-Key "+key)
@@ -416,11 +419,7 @@ func TestSpec(t *testing.T) {
 	}
 	for path, operations := range paths {
 		for _, method := range []string{"GET", "POST"} {
-			response, err := http.DefaultClient.Do(request(method, h.URL+path, "", ""))
-			if err != nil {
-				t.Fatal(err)
-			}
-			response.Body.Close()
+			response, _ := bodyOf(t, request(method, h.URL+path, "", ""))
 			_, documented := operations.(map[string]any)[strings.ToLower(method)]
 			if refused := response.StatusCode == 405; refused == documented {
 				t.Errorf("%s %s: status %d, documented %v", method, path, response.StatusCode, documented)
