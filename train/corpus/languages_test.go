@@ -30,11 +30,7 @@ func TestTagged(t *testing.T) {
 	o := train.DefaultOptions()
 	o.ValidEvery = 0
 	options := Options{Train: TSV(path), VocabSize: 300, Joint: true, Tagged: true}
-	c, err := Read(context.Background(), options, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := mustRead(t, options, o)
 	source := c.Vocab.Source
 	want := model.FormatLanguages([]model.Language{{Code: "deu", IDs: source.Encode(nil, ">>deu<<")}, {Code: "fra", IDs: source.Encode(nil, ">>fra<<")}})
 	if c.TgtLanguages != want {
@@ -47,17 +43,10 @@ func TestTagged(t *testing.T) {
 	}
 	o.ShuffleWindow = 10
 	options.Tokenizers = &c.Vocab
-	s, err := Read(context.Background(), options, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	var window train.Pairs
-	if err := s.Stream.Read(context.Background(), &window, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(window.Src(1), c.Train.Src(1)) {
-		t.Errorf("source %v in a stream, want %v", window.Src(1), c.Train.Src(1))
+	s := mustRead(t, options, o)
+	first := window(t, s.Stream, 0, 0)
+	if !slices.Equal(first.Src(1), c.Train.Src(1)) {
+		t.Errorf("source %v in a stream, want %v", first.Src(1), c.Train.Src(1))
 	}
 	options.Model = model.Config{Source: model.ToFirst, TgtLanguages: "fra=5"}
 	if _, err := Read(context.Background(), options, o); err == nil || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "deu") {
@@ -104,16 +93,9 @@ func TestMixLanguages(t *testing.T) {
 		m := Mix{Datasets: []Dataset{a, b}, Stages: []Stage{{Passes: math.Inf(1)}}}
 		o := train.DefaultOptions()
 		tokens := learned(t)
-		read, err := Read(context.Background(), Options{Train: m.Text("mix").In("en", "fr", false), Tokenizers: &tokens, Model: c.model, SrcLang: "en", TgtLang: "fr", Tagged: c.tagged}, o)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		defer read.Close()
-		window := new(train.Pairs)
-		if err := read.Stream.Read(context.Background(), window, 0, 0); err != nil {
-			t.Fatal(err)
-		}
-		for _, pairs := range []*train.Pairs{window, read.Valid} {
+		read := mustRead(t, Options{Train: m.Text("mix").In("en", "fr", false), Tokenizers: &tokens, Model: c.model, SrcLang: "en", TgtLang: "fr", Tagged: c.tagged}, o)
+		first := window(t, read.Stream, 0, 0)
+		for _, pairs := range []*train.Pairs{first, read.Valid} {
 			seen := map[string]int{}
 			for i := range pairs.Len() {
 				src, tgt := pairs.Src(i), pairs.Tgt(i)
@@ -150,10 +132,7 @@ func TestMixLanguages(t *testing.T) {
 		}
 		c.Close()
 		prints[c.StreamFingerprint] = true
-		s, err := Inspect(context.Background(), Options{Train: m.Text("mix").In("en", "fr", false), Tokenizers: &tokens, Model: nllb})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := inspect(t, Options{Train: m.Text("mix").In("en", "fr", false), Tokenizers: &tokens, Model: nllb})
 		if sources, targets := s.Unnamed(); len(sources) != 30 || (len(targets) == 0) != (to != "") {
 			t.Errorf("%d sources and %d targets in languages that no dataset names, of a dataset to %q", len(sources), len(targets), to)
 		}

@@ -67,10 +67,7 @@ func TestRead(t *testing.T) {
 			pairs = r.Train
 		} else {
 			for w := range r.Stream.Windows() {
-				p := new(train.Pairs)
-				if err := r.Stream.Read(context.Background(), p, 0, w); err != nil {
-					t.Fatal(err)
-				}
+				p := window(t, r.Stream, 0, w)
 				for i := range p.Len() {
 					pairs.Add(p.Src(i), p.Tgt(i))
 				}
@@ -133,45 +130,28 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
-// A Survey can be read with settings that were chosen after it, once.
+// A Survey can be read with settings that were chosen after it, once unless these have tokenizers.
 func TestInspectAndRead(t *testing.T) {
 	src, tgt := toyFiles(t, false)
-	valid := Files(write(t, "v", "the red dog\n", false), write(t, "v", "le chien rouge\n", false))
 	o := train.DefaultOptions()
-	for _, joint := range []bool{true, false} {
-		for _, v := range []*Text{valid, nil} {
-			want := mustRead(t, Options{Train: Files(src, tgt), Valid: v, VocabSize: 320, Joint: joint}, o)
-			s, err := Inspect(context.Background(), Options{Train: Files(src, tgt), Valid: v})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if s.Pairs != 1487 {
-				t.Errorf("%d pairs, want 1487", s.Pairs)
-			}
-			for i, p := range s.Sample {
-				if first := strings.SplitN(read(t, src), "\n", len(s.Sample)+1)[i]; p.Source != first {
-					t.Fatalf("pair %d of the sample is %q, want %q", i, p.Source, first)
-				}
-			}
-			s.VocabSize, s.Joint = 320, joint
-			got, err := s.Read(context.Background(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if same, err := want.Vocab.Equal(got.Vocab); err != nil || !same || got.Vocab.Joint() != joint {
-				t.Errorf("joint %v: other tokenizers than of Read, %v", joint, err)
-			}
-			if !samePairs(want.Train, got.Train) || !samePairs(want.Valid, got.Valid) || !slices.Equal(want.References, got.References) {
-				t.Errorf("joint %v: other pairs than of Read", joint)
-			}
-			if _, err := s.Read(context.Background(), o); err == nil || !strings.Contains(err.Error(), "no word counts") {
-				t.Errorf("second Read: error %v, want that the word counts are missing", err)
-			}
-			s.Tokenizers = &got.Vocab
-			if again, err := s.Read(context.Background(), o); err != nil || !samePairs(want.Train, again.Train) {
-				t.Errorf("Read with the learned tokenizers: error %v or other pairs", err)
-			}
+	want := mustRead(t, Options{Train: Files(src, tgt), VocabSize: 320, Joint: true}, o)
+	s := inspect(t, Options{Train: Files(src, tgt)})
+	for i, p := range s.Sample {
+		if first := strings.SplitN(read(t, src), "\n", len(s.Sample)+1)[i]; p.Source != first {
+			t.Fatalf("pair %d of the sample is %q, want %q", i, p.Source, first)
 		}
+	}
+	s.VocabSize, s.Joint = 320, true
+	got, err := s.Read(context.Background(), o)
+	if err != nil || !samePairs(want.Train, got.Train) || !samePairs(want.Valid, got.Valid) || !got.Vocab.Joint() {
+		t.Errorf("other pairs than of Read, joint %v, %v", got.Vocab.Joint(), err)
+	}
+	if _, err := s.Read(context.Background(), o); err == nil || !strings.Contains(err.Error(), "no word counts") {
+		t.Errorf("second Read: error %v, want that the word counts are missing", err)
+	}
+	s.Tokenizers = &got.Vocab
+	if again, err := s.Read(context.Background(), o); err != nil || !samePairs(want.Train, again.Train) {
+		t.Errorf("Read with the learned tokenizers: error %v or other pairs", err)
 	}
 }
 
@@ -208,14 +188,6 @@ func TestReadErrors(t *testing.T) {
 	}
 	if err := Files(src, tgt).Check(); err != nil {
 		t.Errorf("Check of two files: error %v", err)
-	}
-}
-
-func TestReadWithCancelledContext(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(errors.New("ctrl-c"))
-	if _, err := Read(ctx, Options{Train: Files(toyFiles(t, false)), VocabSize: 320}, train.DefaultOptions()); err == nil || err.Error() != "ctrl-c" {
-		t.Errorf("error %v, want the cause of the context", err)
 	}
 }
 

@@ -92,7 +92,7 @@ func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream,
 	return s, source.parts[0].Files, tokens
 }
 
-func window(t *testing.T, s *stream, epoch, w int) *train.Pairs {
+func window(t *testing.T, s train.Stream, epoch, w int) *train.Pairs {
 	t.Helper()
 	p := new(train.Pairs)
 	if err := s.Read(context.Background(), p, epoch, w); err != nil {
@@ -223,11 +223,14 @@ func TestStreamDetectsChanges(t *testing.T) {
 	}
 }
 
-func TestStreamWithCancelledContext(t *testing.T) {
+func TestCancelledContext(t *testing.T) {
 	s, _, _ := streamOf(t, 200, 0, false)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(fmt.Errorf("ctrl-c"))
-	if err := s.Read(ctx, new(train.Pairs), 0, 0); err == nil || err.Error() != "ctrl-c" {
-		t.Errorf("error %v, want the cause of the context", err)
+	_, err := Read(ctx, Options{Train: Files(toyFiles(t, false)), VocabSize: 320}, train.DefaultOptions())
+	for _, err := range []error{err, s.Read(ctx, new(train.Pairs), 0, 0)} {
+		if err == nil || err.Error() != "ctrl-c" {
+			t.Errorf("error %v, want the cause of the context", err)
+		}
 	}
 }

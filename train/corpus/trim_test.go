@@ -41,11 +41,7 @@ func TestTrim(t *testing.T) {
 		read := func(trim bool) *Corpus {
 			o := train.DefaultOptions()
 			o.ValidEvery = 0
-			c, err := Read(context.Background(), Options{Train: TSV(path), Tokenizers: &full, Tagged: true, Model: model.Config{Source: model.ToFirst, TgtLanguages: model.FormatLanguages(languages)}, Trim: trim}, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(c.Close)
+			c := mustRead(t, Options{Train: TSV(path), Tokenizers: &full, Tagged: true, Model: model.Config{Source: model.ToFirst, TgtLanguages: model.FormatLanguages(languages)}, Trim: trim}, o)
 			return c
 		}
 		was, c := read(false), read(true)
@@ -94,19 +90,12 @@ func TestLearn(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	s, err := Inspect(ctx, Options{Train: TSV(path), Tokenizers: &given, CountWords: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := inspect(t, Options{Train: TSV(path), Tokenizers: &given, CountWords: true})
 	learned, more, err := s.Learn(ctx, 600, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Read(ctx, Options{Train: TSV(path), VocabSize: 600, Joint: true}, train.DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer want.Close()
+	want := mustRead(t, Options{Train: TSV(path), VocabSize: 600, Joint: true}, train.DefaultOptions())
 	if same, err := learned.Equal(want.Vocab); err != nil || !same {
 		t.Errorf("other tokenizers than of a corpus without given ones: %v, %v", same, err)
 	}
