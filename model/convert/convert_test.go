@@ -1,17 +1,13 @@
 package convert
 
 import (
-	"context"
-	"encoding/json"
-	"math"
+	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"tfm/model"
 	"tfm/model/convert/internal/parttest"
 	"tfm/model/decode"
-	"tfm/text/tokenizer/vocab"
 )
 
 // A file of torch.save is no model without a folder around it.
@@ -28,79 +24,80 @@ func TestDetectWeights(t *testing.T) {
 	}
 }
 
-// A model that CTranslate2's converter wrote has its translations, except for an empty one whose
-// EOS is not the most probable token after the language: CTranslate2 leaves it out.
+// A model of M2M-100 that CTranslate2's converter wrote is that of the folder of transformers, whose
+// reader is compared with transformers.
 func TestCTranslate2M2M(t *testing.T) {
-	dir := "testdata/ctranslate2-m2m"
-	f, err := Read(dir)
+	f, err := Read("testdata/ctranslate2-m2m")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var expected struct {
-		Cases []struct {
-			From    string `json:"source_language"`
-			To      string `json:"target_language"`
-			Text    string
-			Beam    int `json:"beam_size"`
-			Texts   []string
-			Lengths []int
-			Scores  []float64
-		}
-	}
-	if err := json.Unmarshal([]byte(parttest.ReadFile(t, filepath.Join(dir, "expected.json"))), &expected); err != nil {
-		t.Fatal(err)
-	}
-	c, v := f.Model.Config, parttest.TokenizersOf(t, f)
-	hf, err := Read("testdata/m2m-nllb")
+	want, err := Read("testdata/m2m-nllb")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := hf.Model.Config; c.Source != h.Source || c.SrcLanguages != h.SrcLanguages || c.TgtLanguages != h.TgtLanguages || !c.TargetBegins || c.FirstPosition != 2 || c.Positions != h.Positions || c.Tie != h.Tie {
-		t.Errorf("configuration %+v, want that of the folder of transformers, %+v", c, h)
-	}
-	d := decode.New(decode.NewWeights(f.Model, nil), nil)
-	compared, worst := 0, 0.0
-	for _, x := range expected.Cases {
-		from, errFrom := c.SrcLanguages.Find("from", x.From)
-		to, errTo := c.TgtLanguages.Find("to", x.To)
-		if errFrom != nil || errTo != nil {
-			t.Fatal(errFrom, errTo)
-		}
-		before, after := c.Source.Around(from.IDs, to.IDs)
-		o := decode.OptionsFor(parttest.SettingsOf(t, f))
-		o.Beam, o.NBest, o.MaxExtra, o.MaxTokens, o.Begins = x.Beam, x.Beam, 1000, 28, &decode.Begins{Targets: [][]int32{to.IDs}}
-		lists, err := d.NBest(context.Background(), [][]int32{slices.Concat(before, v.Source.Encode(nil, x.Text), after)}, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		k := -1
-		for _, h := range lists[0] {
-			if k++; k < len(x.Texts) && len(h.Tokens) == 0 && x.Lengths[k] > 0 {
-				k--
-				continue
-			}
-			if h.Truncated || k == len(x.Texts) || x.Lengths[k] >= 29 {
-				break
-			}
-			if s := v.Target.Decode(h.Tokens); s != x.Texts[k] || len(h.Tokens) != x.Lengths[k] {
-				t.Errorf("%q, beam %d, %d: %q, want %q", x.Text, x.Beam, k, s, x.Texts[k])
-			}
-			worst = max(worst, math.Abs(h.Score-x.Scores[k]))
-			compared++
-		}
-	}
-	t.Logf("%d hypotheses; scores differ by at most %.2g", compared, worst)
-	if compared < 10 || worst > 1e-4 {
-		t.Errorf("%d hypotheses, scores differ by %v", compared, worst)
-	}
+	// Settings that the format does not have.
+	c := &want.Model.Config
+	c.Dropout, c.AttentionDropout = 0, 0
+	want.Decoding, want.Info = decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: 1}.String(), f.Info
+	checkSame(t, f, want)
 }
 
-// Systems without SSRUs refuse a student.
-func TestWriteRefusesStudents(t *testing.T) {
-	b := trainBPE(t, 260, []string{"a b c"})
-	c := model.Config{DModel: 8, Heads: 2, DFF: 8, EncoderLayers: 1, DecoderLayers: 1, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 32, Autoreg: model.SSRU}
-	f := randomFile(t, c, vocab.Tokenizers{Source: b, Target: b}, 1)
-	for system, want := range map[string]string{"ctranslate2": `autoreg is "ssru"`, "marian-hf": `autoreg is "ssru"`, "pytorch": "found SSRUs in the decoder", "x": "expected one of ctranslate2"} {
-		parttest.CheckError(t, system, Write(system, t.TempDir(), f), want)
+// A refusal names the setting, before anything is written.
+func TestWriteRefuses(t *testing.T) {
+	student := func(c *model.Config) {
+		c.Autoreg, c.Positions, c.NormEps, c.DModel, c.DFF, c.FinalNorm = model.SSRU, model.TimingSignal, 1e-6, 64, 64, model.FinalNormOff
+	}
+	type change = func(*model.Config)
+	for _, system := range []struct {
+		name   string
+		base   change
+		errors map[string]change
+	}{
+		{"ctranslate2", func(*model.Config) {}, map[string]change{
+			`norm is "deep", expected post or pre for CTranslate2`: func(c *model.Config) { c.Norm = model.DeepNorm },
+			`norm_kind is "unbiased"`:                              func(c *model.Config) { c.NormKind = model.UnbiasedNorm },
+			"d_v is 4, expected 12, the d_k":                       func(c *model.Config) { c.DV = 4 },
+			"d_k is 4, expected 24/2":                              func(c *model.Config) { c.DK, c.DV = 4, 4 },
+			`autoreg is "ssru"`:                                    func(c *model.Config) { c.Autoreg = model.SSRU },
+		}},
+		{"marian-hf", func(*model.Config) {}, map[string]change{
+			`norm is "pre", expected post`:       func(c *model.Config) { c.Norm = model.PreNorm },
+			`norm_kind is "rms"`:                 func(c *model.Config) { c.NormKind = model.RMSNorm },
+			"final_norm is true":                 func(c *model.Config) { c.FinalNorm = model.FinalNormOn },
+			`positions is "learned"`:             func(c *model.Config) { c.Positions = model.Learned },
+			`positions is "tensor2tensor"`:       func(c *model.Config) { c.Positions = model.TimingSignal },
+			"norm_eps is 1e-06, expected 1e-05":  func(c *model.Config) { c.NormEps = 1e-6 },
+			"d_k is 5, expected d_model divided": func(c *model.Config) { c.DK = 5 },
+			`autoreg is "ssru"`:                  func(c *model.Config) { c.Autoreg = model.SSRU },
+			// A language without a piece that MarianTokenizer looks up.
+			"expected the piece >>fra<<": func(c *model.Config) { c.Source, c.TgtLanguages = model.ToFirst, "fra=5,6" },
+		}},
+		{"marian", student, map[string]change{
+			`autoreg is "self-attention", expected ssru for Marian`: func(c *model.Config) { c.Autoreg = model.SelfAttention },
+			`norm is "pre", expected post for Marian`:               func(c *model.Config) { c.Norm = model.PreNorm },
+			`positions is "halves", expected tensor2tensor`:         func(c *model.Config) { c.Positions = model.Halves },
+			`norm_eps is 1e-05, expected 1e-06 for Marian`:          func(c *model.Config) { c.NormEps = 1e-5 },
+			`activation is "gelu", expected relu or silu`:           func(c *model.Config) { c.Activation = model.GELU },
+			"d_model is 24, expected a multiple of 64 for Marian":   func(c *model.Config) { c.DModel = 24 },
+			"d_ff is 20, expected a multiple of 64":                 func(c *model.Config) { c.DFF = 20 },
+		}},
+		{"pytorch", func(*model.Config) {}, map[string]change{
+			"found DeepNorm: torch.nn.Transformer has only": func(c *model.Config) { c.Norm = model.DeepNorm },
+			"RMSNorm":                     func(c *model.Config) { c.NormKind = model.RMSNorm },
+			"unbiased deviation":          func(c *model.Config) { c.NormKind = model.UnbiasedNorm },
+			"d_k 3 and d_v 12":            func(c *model.Config) { c.DK = 3 },
+			"d_k 12 and d_v 9":            func(c *model.Config) { c.DV = 9 },
+			"found SSRUs in the decoder:": func(c *model.Config) { c.Autoreg = model.SSRU },
+		}},
+		{"x", func(*model.Config) {}, map[string]change{"expected one of ctranslate2": func(*model.Config) {}}},
+	} {
+		for want, change := range system.errors {
+			f := parttest.RandomModelFile(t, true, func(c *model.Config) { system.base(c); change(c) })
+			dir := filepath.Join(t.TempDir(), "out")
+			parttest.CheckError(t, system.name, Write(system.name, dir, f), want)
+			if _, err := os.Stat(dir); err == nil {
+				t.Errorf("%s: %s: the folder exists", system.name, want)
+			}
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"tfm/model"
 	"tfm/model/convert/ctranslate2"
 	"tfm/model/convert/internal/parts"
-	"tfm/model/convert/internal/parttest"
 	"tfm/model/decode"
 	"tfm/text/tokenizer/vocab"
 )
@@ -77,14 +75,14 @@ func makeRoundTripCases(t *testing.T) map[string]roundTripCase {
 }
 
 // A model that is written and read again has the same weights, bit for bit, the same configuration,
-// tokenizers and settings.
+// tokenizers and settings, also if it is written over another one.
 func TestCTranslate2RoundTrip(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "folder")
 	for name, x := range roundTripCases(t) {
 		t.Run(name, func(t *testing.T) {
 			f := randomFile(t, x.config, x.tokenizers, 1)
 			f.Decoding = decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: 0.5, Suppressed: "3"}.String()
 			f.Info = map[string]string{"trained": "not"}
-			dir := filepath.Join(t.TempDir(), "new", "folder")
 			if err := ctranslate2.Write(dir, f); err != nil {
 				t.Fatal(err)
 			}
@@ -94,44 +92,6 @@ func TestCTranslate2RoundTrip(t *testing.T) {
 			}
 			checkSame(t, g, f)
 		})
-	}
-}
-
-// A model that is written over another one leaves no file of that.
-func TestWriteCTranslate2Over(t *testing.T) {
-	cases, dir := roundTripCases(t), t.TempDir()
-	for _, name := range []string{"byte-level BPE", "halves, separate vocabularies, SiLU, 3+1 layers", "subword-nmt", "paper"} {
-		f := randomFile(t, cases[name].config, cases[name].tokenizers, 1)
-		f.Decoding = decode.PaperSettings().String()
-		if err := ctranslate2.Write(dir, f); err != nil {
-			t.Fatal(err)
-		}
-		g, err := ctranslate2.Read(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkSame(t, g, f)
-	}
-}
-
-// A refusal names the setting.
-func TestWriteCTranslate2Refuses(t *testing.T) {
-	source, target := texttest.Pairs(100)
-	joint := trainBPE(t, 300, slices.Concat(source, target))
-	for want, change := range map[string]func(*model.Config){
-		"norm is \"deep\", expected post or pre for CTranslate2": func(c *model.Config) { c.Norm = model.DeepNorm },
-		"norm_kind is \"unbiased\"":                              func(c *model.Config) { c.NormKind = model.UnbiasedNorm },
-		"d_v is 4, expected 8, the d_k":                          func(c *model.Config) { c.DV = 4 },
-		"d_k is 4, expected 16/2":                                func(c *model.Config) { c.DK, c.DV = 4, 4 },
-	} {
-		c := model.Config{DModel: 16, Heads: 2, DFF: 8, EncoderLayers: 1, DecoderLayers: 1, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 32}
-		change(&c)
-		dir := filepath.Join(t.TempDir(), "x")
-		err := ctranslate2.Write(dir, randomFile(t, c, vocab.Tokenizers{Source: joint, Target: joint}, 1))
-		parttest.CheckError(t, want, err, want)
-		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%s: the folder exists", want)
-		}
 	}
 }
 

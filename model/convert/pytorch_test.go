@@ -3,7 +3,6 @@ package convert
 import (
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -146,31 +145,6 @@ func TestWritePyTorch(t *testing.T) {
 			t.Errorf("model %d: logits differ by %.2g, want at most 1e-4", i, worst)
 		}
 		t.Logf("model %d: logits differ by %.2g", i, worst)
-	}
-}
-
-// Variants that nn.Transformer does not have are refused by name, before anything is written.
-func TestWritePyTorchRefused(t *testing.T) {
-	lines := []string{"a b c", "c b a"}
-	tokenizer := trainBPE(t, 260, lines)
-	v := vocab.Tokenizers{Source: tokenizer, Target: tokenizer}
-	for want, change := range map[string]func(*model.Config){
-		"DeepNorm":           func(c *model.Config) { c.Norm = model.DeepNorm },
-		"RMSNorm":            func(c *model.Config) { c.NormKind = model.RMSNorm },
-		"unbiased deviation": func(c *model.Config) { c.NormKind = model.UnbiasedNorm },
-		"d_k 3 and d_v 8":    func(c *model.Config) { c.DK = 3 },
-		"d_k 8 and d_v 9":    func(c *model.Config) { c.DV = 9 },
-	} {
-		c := model.Config{DModel: 16, Heads: 2, DFF: 8, EncoderLayers: 1, DecoderLayers: 1, Tie: model.TieAll, NormEps: 1e-5, MaxLen: 8}
-		change(&c)
-		dir := filepath.Join(t.TempDir(), "out")
-		err := pytorch.Write(dir, randomFile(t, c, v, 1))
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "torch.nn.Transformer has only") {
-			t.Errorf("error %v, want one about %s", err, want)
-		}
-		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%s: a folder was written", want)
-		}
 	}
 }
 

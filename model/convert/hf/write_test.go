@@ -5,7 +5,6 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
 	"tfm/mat"
@@ -114,30 +113,4 @@ func nextDiffers(a, b *model.Transformer) (worst float64) {
 		worst = max(worst, math.Abs(float64(x[i])-float64(y[i])))
 	}
 	return worst
-}
-
-// What transformers' Marian does not have is named.
-func TestWriteMarianHFRefuses(t *testing.T) {
-	for want, change := range map[string]func(*model.Config){
-		"norm is \"pre\", expected post":     func(c *model.Config) { c.Norm = model.PreNorm },
-		"norm_kind is \"rms\"":               func(c *model.Config) { c.NormKind = model.RMSNorm },
-		"final_norm is true":                 func(c *model.Config) { c.FinalNorm = model.FinalNormOn },
-		"positions is \"learned\"":           func(c *model.Config) { c.Positions = model.Learned },
-		"positions is \"tensor2tensor\"":     func(c *model.Config) { c.Positions = model.TimingSignal },
-		"norm_eps is 1e-06, expected 1e-05":  func(c *model.Config) { c.NormEps = 1e-6 },
-		"d_k is 5, expected d_model divided": func(c *model.Config) { c.DK = 5 },
-	} {
-		err := Write(t.TempDir(), parttest.RandomModelFile(t, true, change))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-}
-
-// A language without a piece that MarianTokenizer looks up is refused.
-func TestWriteMarianHFRefusesLanguages(t *testing.T) {
-	f := parttest.RandomModelFile(t, true, func(c *model.Config) { c.Source, c.TgtLanguages = model.ToFirst, "fra=5,6" })
-	if err := Write(t.TempDir(), f); err == nil || !strings.Contains(err.Error(), "expected the piece >>fra<<") {
-		t.Errorf("error %v, want one of the piece", err)
-	}
 }

@@ -232,6 +232,12 @@ func TestMarianShapes(t *testing.T) {
 // missing or of another shape.
 func TestMarianRefuses(t *testing.T) {
 	none := func(map[string]npzArray) {}
+	cell := func(line string) string { return with("transformer-decoder-autoreg: rnn", "dec-cell: ssru", line) }
+	addCells := func(arrays map[string]npzArray) {
+		for _, l := range []string{"decoder_l1_", "decoder_l2_"} {
+			arrays[l+"rnn_W"], arrays[l+"rnn_Wf"], arrays[l+"rnn_bf"] = arrays["encoder_l1_self_Wq"], arrays["encoder_l1_self_Wq"], arrays["encoder_l1_self_bq"]
+		}
+	}
 	for want, c := range map[string]struct {
 		settings string
 		change   func(map[string]npzArray)
@@ -242,6 +248,11 @@ func TestMarianRefuses(t *testing.T) {
 		`tensor "Wpos": found shape [20 9], expected [20 8]`:                         {with("transformer-train-positions: true"), learnedPositions(20, 9)},
 		`does not have: "Wpos" <f4 [20 8]`:                                           {marianShape, learnedPositions(20, 8)},
 		`transformer-decoder-autoreg: found "average-attention"`:                     {with("transformer-decoder-autoreg: average-attention"), none},
+		`dec-cell: found "gru", expected "ssru"`:                                     {cell("dec-cell: gru"), addCells},
+		`dec-cell-base-depth: found "3", expected "2"`:                               {cell("dec-cell-base-depth: 3"), addCells},
+		`dec-cell-high-depth: found "2", expected "1"`:                               {cell("dec-cell-high-depth: 2"), addCells},
+		`transformer-rnn-projection: found "true", expected "false"`:                 {cell("transformer-rnn-projection: true"), addCells},
+		`tensor "decoder_l1_rnn_ffn_ln_scale": missing, expected shape [1 8]`:        {cell("dim-rnn: 1024"), addCells},
 		`transformer-postprocess: found "dhn"`:                                       {with("transformer-postprocess: dhn"), none},
 		`transformer-preprocess and transformer-postprocess: found norms "n" and "n`: {with("transformer-preprocess: n"), none},
 		`transformer-no-bias: found "true", expected it to be off`:                   {with("transformer-no-bias: true"), none},

@@ -150,29 +150,6 @@ func TestWriteMarianFillsVocabularies(t *testing.T) {
 			t.Errorf("bias %v of piece %d", b, id)
 		}
 	}
-	for name, want := range map[string]string{"d_model": "d_model is 24, expected a multiple of 64 for Marian", "d_ff": "d_ff is 20, expected a multiple of 64"} {
-		f := parttest.RandomModelFile(t, true, func(c *model.Config) {
-			studentConfig(c)
-			if c.DFF = 20; name == "d_model" {
-				c.DModel = 24
-			}
-		})
-		parttest.CheckError(t, name, Write(dir, f), want)
-	}
-}
-
-// The error names what Marian does not have.
-func TestWriteMarianRefuses(t *testing.T) {
-	for want, change := range map[string]func(*model.Config){
-		`autoreg is "self-attention", expected ssru for Marian`: func(c *model.Config) { c.Autoreg = model.SelfAttention },
-		`norm is "pre", expected post for Marian`:               func(c *model.Config) { c.Norm = model.PreNorm },
-		`positions is "halves", expected tensor2tensor`:         func(c *model.Config) { c.Positions = model.Halves },
-		`norm_eps is 1e-05, expected 1e-06 for Marian`:          func(c *model.Config) { c.NormEps = 1e-5 },
-		`activation is "gelu", expected relu or silu`:           func(c *model.Config) { c.Activation = model.GELU },
-	} {
-		f := parttest.RandomModelFile(t, true, func(c *model.Config) { studentConfig(c); change(c) })
-		parttest.CheckError(t, want, Write(t.TempDir(), f), want)
-	}
 }
 
 // The halves of an SSRU's maps and its bias have the tensors of Marian's names.
@@ -200,28 +177,6 @@ func TestMarianSSRU(t *testing.T) {
 		if c.Norm = norm; namingOf(c).DecoderNorms[0] != want {
 			t.Errorf("the norm of the SSRU is %s, want %s", namingOf(c).DecoderNorms[0], want)
 		}
-	}
-}
-
-// Cells other than Marian's SSRU are refused.
-func TestMarianRefusesCells(t *testing.T) {
-	for want, line := range map[string]string{
-		`dec-cell: found "gru", expected "ssru"`:                              "dec-cell: gru",
-		`dec-cell-base-depth: found "3", expected "2"`:                        "dec-cell-base-depth: 3",
-		`dec-cell-high-depth: found "2", expected "1"`:                        "dec-cell-high-depth: 2",
-		`transformer-rnn-projection: found "true", expected "false"`:          "transformer-rnn-projection: true",
-		`transformer-decoder-autoreg: found "average-attention"`:              "transformer-decoder-autoreg: average-attention",
-		`tensor "decoder_l1_rnn_ffn_ln_scale": missing, expected shape [1 8]`: "dim-rnn: 1024",
-	} {
-		settings := with("transformer-decoder-autoreg: rnn", "dec-cell: ssru", line)
-		_, err := Read(marianFolder(t, func(v int) map[string]npzArray {
-			return marianArrays(v, settings, func(arrays map[string]npzArray) {
-				for _, l := range []string{"decoder_l1_", "decoder_l2_"} {
-					arrays[l+"rnn_W"], arrays[l+"rnn_Wf"], arrays[l+"rnn_bf"] = arrays["encoder_l1_self_Wq"], arrays["encoder_l1_self_Wq"], arrays["encoder_l1_self_bq"]
-				}
-			})
-		}))
-		parttest.CheckError(t, line, err, want)
 	}
 }
 
