@@ -3,6 +3,7 @@ package convert
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"hash/crc32"
 	"io/fs"
@@ -44,12 +45,56 @@ func archiveOf(t testing.TB, files ...[2]string) []byte {
 	return b.Bytes()
 }
 
+// rawArchive returns an archive with one file of a header, whose sizes may be wrong.
+func rawArchive(t *testing.T, h *zip.FileHeader, content string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	h.CRC32, h.CompressedSize64 = crc32.ChecksumIEEE([]byte(content)), uint64(len(content))
+	w, err := z.CreateRaw(h)
+	if err == nil {
+		_, err = w.Write([]byte(content))
+	}
+	if err := cmp.Or(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// writePackage writes a package with files, and returns its path.
+func writePackage(t testing.TB, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "p.argosmodel")
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// packageOf returns a package in a folder: its metadata, the files of a folder of CTranslate2, whose
+// tokenizer is beside it, and others.
+func packageOf(t testing.TB, folder, meta string, files map[string][]byte, more ...[2]string) []byte {
+	t.Helper()
+	entries := append([][2]string{{folder + "/metadata.json", meta}}, more...)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		dir := folder + "/model/"
+		if name == "sentencepiece.model" || name == ctranslate2.CodesFile {
+			dir = folder + "/"
+		}
+		entries = append(entries, [2]string{dir + name, string(files[name])})
+	}
+	return archiveOf(t, entries...)
+}
+
 // Archives that are not packages, or made to do harm, are refused with the reason.
 func TestReadArgosRefuses(t *testing.T) {
 	meta := [2]string{"x/metadata.json", `{"from_code": "en", "to_code": "de"}`}
 	spm := [2]string{"x/sentencepiece.model", "?"}
 	bin := [2]string{"x/model/model.bin", "\x06\x00\x00\x00"}
 	bomb := [2]string{"x/model/model.bin", string(make([]byte, 16<<20))}
+	link := &zip.FileHeader{Name: "x/metadata.json", UncompressedSize64: 11}
+	link.SetMode(fs.ModeSymlink | 0o777)
+	large := &zip.FileHeader{Name: "metadata.json", UncompressedSize64: 1 << 40}
 	truncated := archiveOf(t, meta, spm, bin)
 	short := archiveOf(t, meta, spm, [2]string{"x/model/model.bin", strings.Repeat("0123456789abcdef", 8)})
 	size := bytes.LastIndex(short, []byte{128, 0, 0, 0}) // uncompressed size in the directory
@@ -76,13 +121,11 @@ func TestReadArgosRefuses(t *testing.T) {
 		"no tokenizer":     {archiveOf(t, meta, bin), `found neither sentencepiece.model nor bpe.model`},
 		"no model":         {archiveOf(t, meta, spm), `model.bin: file does not exist`},
 		"no binary":        {archiveOf(t, meta, spm, bin), `model.bin: found 0 bytes at offset 4, expected 2 of the name of the specification`},
+		"link":             {rawArchive(t, link, "/etc/passwd"), `found "x/metadata.json", L---------, expected files and folders`},
+		"size":             {rawArchive(t, large, "small"), `found "metadata.json" of 1099511627776 bytes, expected at most`},
 		"size in the file": {short, `"x/model/model.bin"`},
 	} {
-		path := filepath.Join(t.TempDir(), "p.argosmodel")
-		if err := os.WriteFile(path, c.data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		_, err := argos.Read(path)
+		_, err := argos.Read(writePackage(t, c.data))
 		parttest.CheckError(t, name, err, c.want)
 		if err != nil && strings.Count(err.Error(), "\n") > 0 {
 			t.Errorf("%s: error of several lines: %v", name, err)
@@ -90,71 +133,15 @@ func TestReadArgosRefuses(t *testing.T) {
 	}
 }
 
-// An entry that is a link is refused.
-func TestReadArgosRefusesLinks(t *testing.T) {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	h := &zip.FileHeader{Name: "x/metadata.json"}
-	h.SetMode(fs.ModeSymlink | 0o777)
-	w, err := z.CreateHeader(h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write([]byte("/etc/passwd")); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "p.argosmodel")
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	_, err = argos.Read(path)
-	parttest.CheckError(t, "link", err, `found "x/metadata.json", L---------, expected files and folders`)
-}
-
-// A file whose sizes lie in the directory of the archive allocates no more than these.
-func TestReadArgosBoundsMemory(t *testing.T) {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	content := []byte("small")
-	h := &zip.FileHeader{Name: "metadata.json", Method: zip.Store, CRC32: crc32.ChecksumIEEE(content), CompressedSize64: 5, UncompressedSize64: 1 << 40}
-	w, err := z.CreateRaw(h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "p.argosmodel")
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	_, err = argos.Read(path)
-	parttest.CheckError(t, "size", err, `found "metadata.json" of 1099511627776 bytes, expected at most`)
-}
-
 // A package, as an archive and unpacked, has the languages of its metadata, Argos Translate's
 // length penalty, and no unknown pieces in translations.
 func TestReadArgos(t *testing.T) {
 	for kind, files := range parttest.GoldenFolders(t) {
-		spm := files["sentencepiece.model"]
-		if spm == nil {
+		if files["sentencepiece.model"] == nil {
 			continue
 		}
-		path := filepath.Join(t.TempDir(), "p.argosmodel")
-		archive := archiveOf(t, [2]string{"translate-zt_en-1_9/metadata.json", `{"from_code": "zt", "to_code": "en", "package_version": "1.9", "links": []}`},
-			[2]string{"translate-zt_en-1_9/README.md", "# Readme"}, [2]string{"translate-zt_en-1_9/stanza/resources.json", "{}"},
-			[2]string{"translate-zt_en-1_9/sentencepiece.model", string(spm)}, [2]string{"translate-zt_en-1_9/model/config.json", string(files[ctranslate2.ConfigFile])},
-			[2]string{"translate-zt_en-1_9/model/model.bin", string(files[ctranslate2.ModelFile])},
-			[2]string{"translate-zt_en-1_9/model/shared_vocabulary.json", string(files["shared_vocabulary.json"])})
-		if err := os.WriteFile(path, archive, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		path := writePackage(t, packageOf(t, "translate-zt_en-1_9", `{"from_code": "zt", "to_code": "en", "package_version": "1.9", "links": []}`, files,
+			[2]string{"translate-zt_en-1_9/README.md", "# Readme"}, [2]string{"translate-zt_en-1_9/stanza/resources.json", "{}"}))
 		f, err := argos.Read(path)
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
@@ -207,14 +194,7 @@ func TestReadArgosPrefix(t *testing.T) {
 		}
 		token := tokens[len(tokens)-1]
 		read := func(prefix string) (model.File, error) {
-			path := filepath.Join(t.TempDir(), "p.argosmodel")
-			archive := archiveOf(t, [2]string{"p/metadata.json", `{"from_code": "en", "to_code": "es", "target_prefix": "` + prefix + `"}`},
-				[2]string{"p/sentencepiece.model", string(files["sentencepiece.model"])}, [2]string{"p/model/config.json", string(files[ctranslate2.ConfigFile])},
-				[2]string{"p/model/model.bin", string(files[ctranslate2.ModelFile])}, [2]string{"p/model/shared_vocabulary.json", string(files["shared_vocabulary.json"])})
-			if err := os.WriteFile(path, archive, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			return argos.Read(path)
+			return argos.Read(writePackage(t, packageOf(t, "p", `{"from_code": "en", "to_code": "es", "target_prefix": "`+prefix+`"}`, files)))
 		}
 		f, err := read(token)
 		if err != nil {
@@ -240,35 +220,17 @@ func subwordFolder(t *testing.T) map[string][]byte {
 	if err := ctranslate2.Write(dir, randomFile(t, c, subwordOf(t, slices.Concat(source, target)), 1)); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := map[string][]byte{}
-	for _, e := range entries {
-		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
-			t.Fatal(err)
-		}
+	for _, name := range []string{ctranslate2.CodesFile, ctranslate2.ModelFile, "shared_vocabulary.json"} {
+		files[name] = []byte(parttest.ReadFile(t, filepath.Join(dir, name)))
 	}
-	maps.DeleteFunc(files, func(name string, _ []byte) bool { return strings.HasPrefix(name, "tokenizer.") })
 	files[ctranslate2.ConfigFile] = []byte(`{"add_source_eos": true, "decoder_start_token": "<s>"}`)
 	return files
 }
 
 // A package with codes takes and gives raw text by the rules of its languages.
 func TestReadArgosCodes(t *testing.T) {
-	files := subwordFolder(t)
-	entries := [][2]string{{"p/metadata.json", `{"from_code": "en", "to_code": "fr"}`}, {"p/bpe.model", string(files[ctranslate2.CodesFile])}}
-	for name, data := range files {
-		if name != ctranslate2.CodesFile {
-			entries = append(entries, [2]string{"p/model/" + name, string(data)})
-		}
-	}
-	path := filepath.Join(t.TempDir(), "p.argosmodel")
-	if err := os.WriteFile(path, archiveOf(t, entries...), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	f, err := argos.Read(path)
+	f, err := argos.Read(writePackage(t, packageOf(t, "p", `{"from_code": "en", "to_code": "fr"}`, subwordFolder(t))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,19 +254,11 @@ func FuzzReadArgos(f *testing.F) {
 		if files["sentencepiece.model"] == nil {
 			continue
 		}
-		entries := [][2]string{{"x/metadata.json", `{"from_code": "de", "to_code": "en"}`}, {"x/sentencepiece.model", string(files["sentencepiece.model"])}}
-		for _, name := range slices.Sorted(maps.Keys(files)) {
-			entries = append(entries, [2]string{"x/model/" + name, string(files[name])})
-		}
-		f.Add(archiveOf(f, entries...))
+		f.Add(packageOf(f, "x", `{"from_code": "de", "to_code": "en"}`, files))
 	}
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "p.argosmodel")
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		file, err := argos.Read(path)
+		file, err := argos.Read(writePackage(t, data))
 		if err != nil {
 			return
 		}

@@ -1,7 +1,6 @@
 package hf
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"tfm/model/convert/internal/parts"
 	"tfm/model/convert/internal/parttest"
 	"tfm/model/decode"
-	"tfm/text"
 )
 
 // m2mCase is a text in expected.json of a folder that testdata/gen_m2m.py wrote.
@@ -67,67 +65,22 @@ func TestM2M(t *testing.T) {
 	for _, name := range []string{"m2m-nllb", "m2m-100"} {
 		t.Run(name, func(t *testing.T) {
 			f, rows, cases := m2mFolder(t, name)
-			c, v := f.Model.Config, parttest.TokenizersOf(t, f)
-			w := decode.NewWeights(f.Model, nil)
-			d := decode.New(w, nil)
 			if b := f.Model.Output.Bias.W; !math.IsInf(float64(b[model.BOS]), -1) || b[model.EOS] != 0 {
 				t.Errorf("biases %v of BOS and %v of EOS, which have one row, want -Inf and 0", b[model.BOS], b[model.EOS])
 			}
-			worst, worstScore, compared := 0.0, 0.0, 0
-			for _, x := range cases {
-				from, err := c.SrcLanguages.Find("from", x.From)
-				if err != nil {
-					t.Fatal(err)
-				}
-				to, err := c.TgtLanguages.Find("to", x.To)
-				if err != nil {
-					t.Fatal(err)
+			c, v := f.Model.Config, parttest.TokenizersOf(t, f)
+			x := newComparison(f, rows, rows)
+			for _, m := range cases {
+				from, errFrom := c.SrcLanguages.Find("from", m.From)
+				to, errTo := c.TgtLanguages.Find("to", m.To)
+				if errFrom != nil || errTo != nil {
+					t.Fatal(errFrom, errTo)
 				}
 				before, after := c.Source.Around(from.IDs, to.IDs)
-				ids := slices.Concat(before, v.Source.Encode(nil, x.Text), after)
-				var got []int32
-				for _, id := range append(slices.Clone(ids), text.EOS) {
-					got = append(got, rows[id])
-				}
-				if !slices.Equal(got, x.Source) {
-					t.Errorf("%q: tokens %v, want %v", x.Text, got, x.Source)
-					continue
-				}
-				worst = max(worst, logitsDiffer(t, w, ids, rows, x.marianCase))
-				for _, beam := range []int{1, parttest.SettingsOf(t, f).Beam} {
-					o := decode.OptionsFor(parttest.SettingsOf(t, f))
-					o.Beam, o.NBest, o.MaxExtra, o.Begins = beam, beam, 1000, &decode.Begins{Targets: [][]int32{to.IDs}}
-					o.MaxTokens = 37 // of max_length 40, with BOS, the language and EOS
-					lists, err := d.NBest(context.Background(), [][]int32{ids}, o)
-					if err != nil {
-						t.Fatal(err)
-					}
-					want, texts := [][]int32{x.Greedy}, []string{x.GreedyText}
-					if beam > 1 {
-						want, texts = x.Beam, x.BeamTexts
-					}
-					for k, h := range lists[0] {
-						if h.Truncated {
-							break // more than transformers has room for
-						}
-						if !equalIDs(append(h.Tokens, text.EOS), rows, want[k]) {
-							t.Errorf("%q, beam %d, %d: found %v, want %v", x.Text, beam, k, h, want[k])
-							break
-						}
-						if s := v.Target.Decode(h.Tokens); strings.TrimSpace(s) != strings.TrimSpace(texts[k]) {
-							t.Errorf("%q, beam %d, %d: text %q, want %q", x.Text, beam, k, s, texts[k])
-						}
-						if beam > 1 {
-							worstScore = max(worstScore, math.Abs(h.Score-x.BeamScores[k]))
-						}
-						compared++
-					}
-				}
+				// max_length 40 has BOS, the language and EOS too.
+				x.compare(t, slices.Concat(before, v.Source.Encode(nil, m.Text), after), m.marianCase, 37, &decode.Begins{Targets: [][]int32{to.IDs}})
 			}
-			t.Logf("%d hypotheses; logits differ by at most %.2g, scores by %.2g", compared, worst, worstScore)
-			if !(worst <= 1e-4) || !(worstScore <= 1e-4) || compared < 10 {
-				t.Errorf("%d hypotheses: logits differ by %v, scores by %v", compared, worst, worstScore)
-			}
+			x.check(t)
 		})
 	}
 }
@@ -158,25 +111,12 @@ func TestM2MRefuses(t *testing.T) {
 			f[ConfigFile] = strings.Replace(f[ConfigFile], `"d_model": 16`, `"d_model": 32`, 1)
 		},
 	} {
-		dir := t.TempDir()
 		files := map[string]string{}
-		entries, err := os.ReadDir("../testdata/m2m-nllb")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			data, err := os.ReadFile(filepath.Join("../testdata/m2m-nllb", e.Name()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			files[e.Name()] = string(data)
+		for name := range testFolder(t, "../testdata/m2m-nllb").Files {
+			files[name] = parttest.ReadFile(t, filepath.Join("../testdata/m2m-nllb", name))
 		}
 		change(files)
-		for name, data := range files {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
+		dir := parttest.SaveFiles(t, files)
 		if _, err := ReadM2M(dir); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, want one line with %q", err, want)
 		}
