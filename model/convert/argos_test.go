@@ -71,8 +71,8 @@ func writePackage(t testing.TB, data []byte) string {
 	return path
 }
 
-// packageOf returns a package in a folder: its metadata, the files of a folder of CTranslate2, whose
-// tokenizer is beside it, and others.
+// packageOf returns a package in a folder: its metadata, the files of a folder of CTranslate2, the
+// tokenizer beside them, and others.
 func packageOf(t testing.TB, folder, meta string, files map[string][]byte, more ...[2]string) []byte {
 	t.Helper()
 	entries := append([][2]string{{folder + "/metadata.json", meta}}, more...)

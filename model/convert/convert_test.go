@@ -24,8 +24,8 @@ func TestDetectWeights(t *testing.T) {
 	}
 }
 
-// A model of NLLB-200 that CTranslate2 converted is that of the folder of transformers, whose reader
-// is compared with transformers.
+// A model of NLLB-200 that CTranslate2 converted is that of the folder of transformers, whose
+// reader is compared with transformers.
 func TestCTranslate2M2M(t *testing.T) {
 	f, err := Read("testdata/ctranslate2-m2m")
 	if err != nil {
