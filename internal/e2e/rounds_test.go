@@ -24,7 +24,7 @@ func planToy(t *testing.T, more ...string) (dir string) {
 // What tfm train says about a run as a whole is not said about a worker's part.
 func TestRoundsAreNoRuns(t *testing.T) {
 	o := mustRun(t, "", "train", "-plan", planToy(t, "-workers", "1", "-local-steps", "310", "-rounds", "1", "-lr", "1e-9", "-set", "warmup=1"))
-	if strings.Contains(o.stderr, "warning") || strings.Contains(o.stderr, "estimate") {
+	if strings.Contains(o.stderr, "warning") {
 		t.Errorf("about 310 steps with a rate of 1e-9:\n%s", o.stderr)
 	}
 }

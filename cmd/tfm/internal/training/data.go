@@ -3,12 +3,9 @@ package training
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
-	"tfm/cmd/tfm/internal/cli"
 	"tfm/internal/format"
 	"tfm/lang"
-	"tfm/text"
 	"tfm/text/detect"
 	"tfm/text/script"
 	"tfm/train/corpus"
@@ -41,7 +38,7 @@ const (
 func (j *Job) printDataWarnings(c *corpus.Corpus) {
 	d := data{Survey: j.Survey, read: c, srcLang: j.SrcLang, tgtLang: j.TgtLang, fineTuning: j.Options.Init != ""}
 	for _, warning := range d.warnings() {
-		j.print(message{text: warning})
+		j.warn(warning)
 	}
 }
 
@@ -169,7 +166,7 @@ func (d *data) lengths() {
 // repeated warns of many repetitions.
 func (d *data) repeated() {
 	if d.Repeated() > maxRepeated {
-		d.warn("%.0f%% of the training pairs repeat another pair%s", 100*d.Repeated(), remedy("keep one of each", unique, d.Train))
+		d.warn("%.0f%% of the training pairs repeat another pair: 'tfm clean' keeps one of each", 100*d.Repeated())
 	}
 }
 
@@ -179,14 +176,12 @@ func (d *data) overlap() {
 	n, h, v := d.read.ValidPairs, d.read.HeldOut, d.Validation
 	switch {
 	case h != nil && h.Repeated > 0:
-		d.warn("%s of %s held-out pairs are also training pairs%s%s",
-			format.Thousands(h.Repeated), format.Thousands(n), tooGood, remedy("keep one of each", unique, d.Train))
+		d.warn("%s of %s held-out pairs are also training pairs%s: 'tfm clean' keeps one of each", format.Thousands(h.Repeated), format.Thousands(n), tooGood)
 	case h != nil && h.Near > 0:
 		d.warn("%s of %s held-out pairs have the source or the target of a training pair, up to case, digits and punctuation, "+
 			"as most pairs do%s", format.Thousands(h.Near), format.Thousands(n), tooGood)
 	case v != nil && share(v.Overlap.Pairs, n) > maxOverlap:
-		d.warn("%s of %s validation pairs are also training pairs%s%s",
-			format.Thousands(v.Overlap.Pairs), format.Thousands(n), tooGood, remedy("leave them out of the training", without, d.Train, d.Valid))
+		d.warn("%s of %s validation pairs are also training pairs%s: leave them out of the training", format.Thousands(v.Overlap.Pairs), format.Thousands(n), tooGood)
 	case v != nil && share(v.Overlap.Sources, n) > maxSourceOverlap:
 		d.warn("the sources of %s of %s validation pairs are also training sources, with other translations%s",
 			format.Thousands(v.Overlap.Sources), format.Thousands(n), tooGood)
@@ -199,42 +194,6 @@ func (d *data) tiny() {
 		d.warn("a model learns %s training pairs by heart instead of learning to translate; a useful translator needs %s or more",
 			format.Thousands(d.read.TrainPairs), format.Thousands(usefulPairs))
 	}
-}
-
-// Shell commands that print pairs, from commands that print the pairs of files.
-const (
-	unique  = "%s | awk '!seen[$0]++'" // without repetitions
-	without = "%s | grep -vxFf <(%s)"  // those of the first that are not in the second
-)
-
-// remedy returns the end of a warning with a command, made of those that print texts, and its
-// purpose. It is "" unless the texts are in files of lines.
-func remedy(purpose, command string, texts ...*corpus.Text) string {
-	var printed []any
-	for _, t := range texts {
-		if mix, _ := t.Mix(); mix != nil || len(t.Paths()) == 0 || text.IsTMX(t.Paths()[0]) {
-			return ""
-		}
-		printed = append(printed, lines(t))
-	}
-	return fmt.Sprintf("; to %s: %s > clean.tsv, then -tsv clean.tsv", purpose, fmt.Sprintf(command, printed...))
-}
-
-// lines returns a shell command that prints the pairs of files as TSV.
-func lines(t *corpus.Text) string {
-	commands := map[bool]string{false: "cat ", true: "zcat "}
-	var words []string
-	for _, path := range t.Paths() {
-		word, zipped := cli.ShellWord(path), strings.HasSuffix(path, ".gz")
-		if len(t.Paths()) == 1 {
-			return commands[zipped] + word
-		}
-		if zipped {
-			word = fmt.Sprintf("<(zcat %s)", word)
-		}
-		words = append(words, word)
-	}
-	return "paste " + strings.Join(words, " ")
 }
 
 func share(n, of int) float64 { return float64(n) / float64(max(of, 1)) }

@@ -12,7 +12,6 @@ import (
 
 	"tfm/internal/texttest"
 	"tfm/model"
-	"tfm/text"
 	"tfm/text/holdout"
 	"tfm/train"
 	"tfm/train/corpus"
@@ -104,11 +103,10 @@ func TestDataWarnings(t *testing.T) {
 		{"all targets long", source, longer, nil, nil, " ", []string{"times the characters of the sources"}},
 		{"all Chinese targets long", source, repeatEach(chinese, 4), nil, nil, " ", []string{"times the characters of the sources"}},
 		{"repeated", slices.Concat(source, source[1:]), slices.Concat(target, target[1:]), nil, nil, " ", []string{
-			"50% of the training pairs repeat another pair; to keep one of each: paste train.src train.tgt | awk '!seen[$0]++' > clean.tsv, then -tsv clean.tsv",
-			"198 of 199 held-out pairs are also training pairs, so that the validation scores are too good; to keep one of each: paste "}},
+			"50% of the training pairs repeat another pair: 'tfm clean' keeps one of each",
+			"198 of 199 held-out pairs are also training pairs, so that the validation scores are too good: 'tfm clean' keeps one of each"}},
 		{"validation in training", slices.Concat(source, vs), slices.Concat(target, vt), vs, vt, " ", []string{
-			"200 of 200 validation pairs are also training pairs, so that the validation scores are too good; to leave them out of the training: " +
-				"paste train.src train.tgt | grep -vxFf <(paste val.src val.tgt) > clean.tsv, then -tsv clean.tsv"}},
+			"200 of 200 validation pairs are also training pairs, so that the validation scores are too good: leave them out of the training"}},
 		{"validation sources in training", slices.Concat(source, vs), slices.Concat(target, paraphrase(vt)), vs, vt, " ", []string{
 			"the sources of 200 of 200 validation pairs are also training sources, with other translations, so that the validation scores are too good"}},
 		{"tiny", source[:500], target[:500], vs, vt, " ", []string{"a model learns 500 training pairs by heart instead of learning to translate; a useful translator needs 10,000 or more"}},
@@ -176,28 +174,8 @@ func repeatEach(lines []string, n int) []string {
 	return out
 }
 
-// The commands of the warnings name the files as a shell reads them.
-func TestLines(t *testing.T) {
-	for _, c := range []struct {
-		text *corpus.Text
-		want string
-	}{
-		{corpus.TSV("a.tsv"), "cat a.tsv"},
-		{corpus.TSV("my data.tsv.gz"), "zcat 'my data.tsv.gz'"},
-		{corpus.Files("a.en", "a.de.gz"), "paste a.en <(zcat a.de.gz)"},
-		{corpus.Files("a.en", "a.en"), "paste a.en a.en"},
-	} {
-		if got := lines(c.text); got != c.want {
-			t.Errorf("lines(%s) = %q, want %q", c.text.Name, got, c.want)
-		}
-	}
-	memory := corpus.Pairs("memory", func(func(text.Pair, error) bool) {})
-	if got := remedy("keep one of each", unique, memory); got != "" {
-		t.Errorf("remedy for pairs in memory = %q, want none", got)
-	}
-	if got, want := remedy("clean", without, corpus.TSV("a"), corpus.TSV("b")), "; to clean: cat a | grep -vxFf <(cat b) > clean.tsv, then -tsv clean.tsv"; got != want {
-		t.Errorf("remedy = %q, want %q", got, want)
-	}
+// The warnings name the flags of the files.
+func TestFlagsOfPairs(t *testing.T) {
 	for _, c := range []struct {
 		text *corpus.Text
 		want string

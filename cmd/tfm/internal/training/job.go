@@ -40,8 +40,7 @@ type Job struct {
 	prefix      string // of the progress of a worker
 	detected    bool   // a language is that of most sampled sentences
 	watch       *watch
-	validations int              // printed with a sample
-	lastValid   train.Validation // Step is 0 before the first
+	validations int // printed with a sample
 }
 
 // maxSeveralSentences is the share of the sources with several sentences below which a model
@@ -263,7 +262,7 @@ func (j *Job) carryOver(m *model.Transformer, to vocab.Tokenizers) error {
 	j.Progress.Field("initial weights", "%s", from.Path)
 	for _, side := range [][4]string{{"from", from.SrcLang, j.SrcLang, "src"}, {"to", from.TgtLang, j.TgtLang, "tgt"}} {
 		if !j.Config.HasLanguages() && lang.Differ(side[1], side[2]) {
-			j.print(message{text: fmt.Sprintf("%s translates %s %s, and the pairs %s %s: check -%s-lang", from.Path, side[0], side[1], side[0], side[2], side[3])})
+			j.warn(fmt.Sprintf("%s translates %s %s, and the pairs %s %s: check -%s-lang", from.Path, side[0], side[1], side[0], side[2], side[3]))
 		}
 	}
 	joint := to.Joint() && from.Tokenizers.Joint()

@@ -138,9 +138,6 @@ func (j *Job) printTokenize(c *corpus.Corpus, chosen bool) {
 		j.Progress.Field("validation BLEU", "tokenize %v, chosen from the text (-tokenize)", j.Options.Tokenize)
 	default:
 		j.Progress.Field("validation BLEU", "tokenize %v", j.Options.Tokenize)
-		if s := tokenizerWarning(j.Options.Tokenize, c.References); s != "" {
-			j.print(message{text: s})
-		}
 	}
 }
 
@@ -172,9 +169,9 @@ func products() string {
 
 // printEvent prints an event of the training, and what the watch says about it.
 func (j *Job) printEvent(e train.Event) {
-	messages := j.watch.observe(e)
+	warnings := j.watch.observe(e)
 	if j.Options.Rounds.Workers > 0 {
-		messages = nil // they are about whole runs, not parts
+		warnings = nil // they are about whole runs, not parts
 	}
 	p := j.Progress
 	switch e.Kind {
@@ -200,44 +197,21 @@ func (j *Job) printEvent(e train.Event) {
 	case train.Averaged:
 		p.Text("average of the last checkpoints: %s%s", validation(e.Valid), best(e))
 	}
-	for _, m := range messages {
-		j.print(m)
+	for _, w := range warnings {
+		j.warn(w)
 	}
 }
 
-// print prints a field or a warning.
-func (j *Job) print(m message) {
-	if m.label != "" {
-		j.Progress.Field(m.label, "%s", m.text)
-	} else if !j.NoWarnings {
-		j.Progress.Text("warning: %s", m.text)
+// warn prints a warning.
+func (j *Job) warn(text string) {
+	if !j.NoWarnings {
+		j.Progress.Text("warning: %s", text)
 	}
 }
 
-// printValidation prints a validation. On a terminal the line shows the changes since the last one,
-// and a sample follows. Elsewhere it is a line for programs.
+// printValidation prints a validation, and on a terminal a sample.
 func (j *Job) printValidation(e train.Event) {
-	p, v, last := j.Progress, e.Valid, j.lastValid
-	j.lastValid = v
-	if p.Width() == 0 {
-		p.Line("step %s: %s%s", format.Thousands(e.Step), validation(v), best(e))
-		j.printParts(e.Parts)
-		return
-	}
-	line := fmt.Sprintf("step %s: validation perplexity %s", format.Thousands(e.Step), perplexity(v.NLL))
-	if last.Made() {
-		line += change(v.Perplexity() - last.Perplexity())
-	}
-	if v.HasBLEU {
-		line += fmt.Sprintf(", BLEU %.2f", v.BLEU)
-		if last.HasBLEU {
-			line += change(v.BLEU - last.BLEU)
-		}
-	}
-	if e.Best {
-		line += ", new best"
-	}
-	p.Text("%s", line)
+	j.Progress.Text("step %s: %s%s", format.Thousands(e.Step), validation(e.Valid), best(e))
 	j.printParts(e.Parts)
 	j.printSample(e.Samples)
 }
@@ -251,14 +225,6 @@ func (j *Job) printParts(parts []train.ValidPart) {
 	if list != nil {
 		j.Progress.Text("  BLEU of %s", strings.Join(list, ", "))
 	}
-}
-
-// change formats a difference to the last validation.
-func change(d float64) string {
-	if d < 0 {
-		return " (-" + figure(-d) + ")"
-	}
-	return " (+" + figure(d) + ")"
 }
 
 // printSample prints a sample, each time another one of those that fit in a line, or the shortest.

@@ -8,13 +8,11 @@ import (
 
 	"tfm/internal/format"
 	"tfm/model"
-	"tfm/text/score"
 	"tfm/train"
 )
 
-// watch turns the events of a run into messages for a person: an estimate of the duration after the
-// first seconds, and warnings with figures and what to try. Each message appears at most once. A
-// resumed run is watched from its first new step.
+// watch turns the events of a run into warnings for a person, with figures and what to try. Each
+// appears at most once. A resumed run is watched from its first new step.
 //
 // The thresholds come from runs of the presets and of smaller models on Multi30k English-German
 // and Tatoeba English-Chinese, with good settings and with wrong ones; each states the figures of
@@ -26,19 +24,19 @@ type watch struct {
 	started train.Event // the Started event
 	said    map[warning]bool
 
-	messages []message // of the current event
+	warnings []string // of the current event
 
 	losses, nlls window  // of the last steps
 	lowestNLL    float64 // the lowest mean of nlls; +Inf before
 	lowestStep   int     // its last step
 
-	// For the estimate and the speed.
+	// For the end of a run with -time.
 	first     train.Event   // the first Stepped event; Step 0 before
 	previous  train.Event   // the last event
 	stepping  time.Duration // of the steps without a validation or save before them
 	steps     int           // in stepping
-	estimate  *estimate     // nil before it is known
-	slowSince time.Duration // Elapsed since which the speed is too low; 0: it is not
+	lastStep  int           // estimated; 0 before
+	outOfTime bool          // -time ends the run at lastStep
 
 	// For overfitting.
 	lowest      train.Validation // the one with the lowest NLL; Step 0 before
@@ -46,16 +44,12 @@ type watch struct {
 	unimproved  int              // validations since the lowest NLL or the best BLEU
 }
 
-// message is a field if it has a label, else a warning.
-type message struct{ label, text string }
-
 // warning is a kind of warning.
 type warning int
 
 const (
 	skipsPairs warning = iota
 	tooShort
-	slowed
 	rising
 	standing
 	ignoresSource
@@ -66,9 +60,9 @@ func newWatch(o train.Options, c model.Config) *watch {
 	return &watch{o: o, config: c, said: map[warning]bool{}, lowestNLL: math.Inf(1)}
 }
 
-// observe returns the messages that follow from an event.
-func (w *watch) observe(e train.Event) []message {
-	w.messages = nil
+// observe returns the warnings that follow from an event.
+func (w *watch) observe(e train.Event) []string {
+	w.warnings = nil
 	switch e.Kind {
 	case train.Started:
 		w.started = e
@@ -80,28 +74,20 @@ func (w *watch) observe(e train.Event) []message {
 		w.losses.add(e.Loss)
 		w.nlls.add(e.NLL)
 		w.measure(e)
-		if w.estimate == nil && w.measured(e) {
-			w.estimate = w.newEstimate(e)
-			w.messages = w.estimate.messages(w)
-			if w.o.Time > 0 {
-				w.checkLength(w.estimate.steps)
-			}
-		}
-		w.checkSpeed(e)
 		w.checkLoss(e)
 	case train.Validated:
 		w.checkTranslations(e)
 		w.checkOverfitting(e)
 	}
 	w.previous = e
-	return w.messages
+	return w.warnings
 }
 
-// warn adds a warning to the messages, unless there has been one of its kind.
+// warn adds a warning, unless there has been one of its kind.
 func (w *watch) warn(kind warning, text string, args ...any) {
 	if !w.said[kind] {
 		w.said[kind] = true
-		w.messages = append(w.messages, message{text: fmt.Sprintf(text, args...)})
+		w.warnings = append(w.warnings, fmt.Sprintf(text, args...))
 	}
 }
 
@@ -242,27 +228,6 @@ func (w *watch) gentler() string {
 		list = append(list, "-set norm=pre")
 	}
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
-}
-
-// tokenizerWarning returns a warning if the tokenizer finds so few tokens in the references that
-// BLEU says little: less than a quarter of those of the tokenizer for their script. 13a finds 1 to
-// 2 tokens in a Chinese sentence, zh about 10.
-func tokenizerWarning(t score.Tokenizer, references []string) string {
-	const sample, share = 200, 0.25
-	references = references[:min(sample, len(references))]
-	tokens := func(t score.Tokenizer) float64 {
-		n := 0
-		for _, s := range references {
-			n += len(t.Tokens(s))
-		}
-		return float64(n) / float64(len(references))
-	}
-	suits := score.Auto.For(references)
-	found, expected := tokens(t), tokens(suits)
-	if !(found < share*expected) {
-		return ""
-	}
-	return fmt.Sprintf("BLEU with -tokenize %v finds %.1f words in a reference, with -tokenize %v %.1f: its scores will be near 0. Try -tokenize %v.", t, found, suits, expected, suits)
 }
 
 // perplexity formats e^nll.

@@ -9,7 +9,6 @@ import (
 
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/model"
-	"tfm/text/score"
 	"tfm/train"
 )
 
@@ -19,7 +18,6 @@ type course struct {
 	step     time.Duration
 	left     func(step int, elapsed time.Duration) time.Duration
 	nll      func(step int) float64
-	speed    func(step int) float64 // tokens/s, source and target together
 	valid    func(step int) (v train.Validation, best bool, distinct int)
 }
 
@@ -29,10 +27,7 @@ func feed(w *watch, c course) string {
 	send := func(e train.Event) {
 		e.Steps = w.o.Steps
 		for _, m := range w.observe(e) {
-			if m.label != "" {
-				b.WriteString(m.label + ": ")
-			}
-			b.WriteString(m.text + "\n")
+			b.WriteString(m + "\n")
 		}
 	}
 	// An epoch of 300 steps.
@@ -44,9 +39,6 @@ func feed(w *watch, c course) string {
 			e.Left = c.left(s, e.Elapsed)
 		}
 		e.SrcPerSec, e.TgtPerSec = 5000, 5000
-		if c.speed != nil {
-			e.SrcPerSec, e.TgtPerSec = c.speed(s)/2, c.speed(s)/2
-		}
 		send(e)
 		if every := w.o.ValidEvery; every > 0 && s%every == 0 && c.valid != nil {
 			v, best, distinct := c.valid(s)
@@ -82,70 +74,53 @@ func TestWatch(t *testing.T) {
 	limit := func(d time.Duration) func(int, time.Duration) time.Duration {
 		return func(_ int, elapsed time.Duration) time.Duration { return d - elapsed }
 	}
-	const speed = `speed: 10,000 tokens/s, 4\.0 steps/s; an epoch is 300 steps, 1m30s\n`
-	const known = speed + `estimate: done in 12m, after 3,000 steps \(10 epochs\), or when 10 validations in a row, one every 200 steps, bring no improvement\n`
 	good := course{to: 3000, step: 250 * time.Millisecond, left: steps, nll: learning, valid: improving}
 	for name, c := range map[string]struct {
 		options func(*train.Options)
 		change  func(*course)
 		want    string // all messages
 	}{
-		"good run":       {want: known},
-		"resumed":        {change: func(c *course) { c.from = 2000 }, want: speed + `estimate: done in 4m, after 3,000 steps .*\n`},
-		"no validations": {options: func(o *train.Options) { o.ValidEvery = 0 }, change: func(c *course) { c.valid = nil }, want: speed + `estimate: done in 12m, after 3,000 steps \(10 epochs\).*\n`},
-		"short run":      {change: func(c *course) { c.to = 10 }, want: ``},
-		"large model": {options: func(o *train.Options) { o.Steps = 100_000 }, change: func(c *course) { c.to, c.step = 100, 3*time.Second },
-			want: `speed: 10,000 tokens/s, 0\.33 steps/s; .*\nestimate: .*\n`},
-		"time": {options: func(o *train.Options) { o.Steps, o.Time = 0, 15*time.Minute }, change: func(c *course) { c.left = limit(15 * time.Minute) },
-			want: speed + `estimate: done in 15m, after about 3,600 steps \(12 epochs\), or when .*\n`},
-		"steps before time": {options: func(o *train.Options) { o.Time = 30 * time.Minute }, want: known},
-		"patience": {options: func(o *train.Options) { o.Steps = 0 }, change: func(c *course) { c.left = nil },
-			want: speed + `estimate: the run ends when 10 validations in a row, one every 200 steps, bring no improvement\n`},
+		"good run":          {},
+		"steps before time": {options: func(o *train.Options) { o.Time = 30 * time.Minute }},
+		"patience":          {options: func(o *train.Options) { o.Steps = 0 }, change: func(c *course) { c.left = nil }},
 
 		"shorter than an epoch": {options: func(o *train.Options) { o.Steps, o.Warmup = 100, 10 }, change: func(c *course) { c.to = 100 },
-			want: `the run ends at step 100 of an epoch of 300 steps: it uses 33% of the training pairs\. Try a longer run \(-steps\) or a smaller -preset\.\nspeed: .*\nestimate: .*\n`},
+			want: `the run ends at step 100 of an epoch of 300 steps: it uses 33% of the training pairs\. Try a longer run \(-steps\) or a smaller -preset\.\n`},
 		"warmup longer than the time": {options: func(o *train.Options) { o.Steps, o.Time, o.Warmup = 0, time.Minute, 800 }, change: func(c *course) { c.to, c.left = 200, limit(time.Minute) },
-			want: speed + `estimate: done in 55s, after about 240 steps \(0\.80 epochs\)\nthe run ends at about step 240, but the learning rate rises until step 800\. Try -set warmup=24\.\n`},
+			want: `the run ends at about step 240, but the learning rate rises until step 800\. Try -set warmup=24\.\n`},
 		"rising": {change: func(c *course) {
 			c.nll = func(s int) float64 { return learning(s) + 5*min(1, max(0, float64(s-1000)/100)) }
-		}, want: known + `the training perplexity has risen from [\d.]+ to [\d.]+: the training diverges\. Stop it and try a lower -lr \(now 0\.002\), a longer warmup \(now 300 steps\) or -set norm=pre\.\n`},
+		}, want: `the training perplexity has risen from [\d.]+ to [\d.]+: the training diverges\. Stop it and try a lower -lr \(now 0\.002\), a longer warmup \(now 300 steps\) or -set norm=pre\.\n`},
 		"standing": {change: func(c *course) { c.nll = stands(6.1) },
-			want: known + `after 300 steps the training perplexity is 445\.9, and guessing tokens by their frequency gives 403\.4: the model has learned next to nothing\. Stop the run and try a lower -lr .*\n`},
+			want: `after 300 steps the training perplexity is 445\.9, and guessing tokens by their frequency gives 403\.4: the model has learned next to nothing\. Stop the run and try a lower -lr .*\n`},
 		"stuck above the frequencies": {change: func(c *course) { c.nll = stands(5.5) },
-			want: known + `after 3\d\d steps the training perplexity is 244\.7, and guessing .*\n`},
+			want: `after 3\d\d steps the training perplexity is 244\.7, and guessing .*\n`},
 		"slow, but falling": {change: func(c *course) {
 			c.nll = func(s int) float64 { return 5.7 - 0.0004*float64(s) }
-		}, want: known},
-		"standing in a long warmup": {options: func(o *train.Options) { o.Warmup = 4000; o.Steps = 9000 }, change: func(c *course) { c.nll = stands(6.1) }, want: speed + `estimate: .*\nafter 1,000 steps .*\n`},
-		"rate too low":              {options: func(o *train.Options) { o.LR = 1e-6 }, change: func(c *course) { c.nll = func(int) float64 { return 8 } }, want: known + `after 300 steps .* next to nothing\. Stop the run and try a higher -lr\.\n`},
+		}},
+		"standing in a long warmup": {options: func(o *train.Options) { o.Warmup = 4000; o.Steps = 9000 }, change: func(c *course) { c.nll = stands(6.1) }, want: `after 1,000 steps .*\n`},
+		"rate too low":              {options: func(o *train.Options) { o.LR = 1e-6 }, change: func(c *course) { c.nll = func(int) float64 { return 8 } }, want: `after 300 steps .* next to nothing\. Stop the run and try a higher -lr\.\n`},
 		"lines that do not match": {change: func(c *course) {
 			c.nll = stands(4)
 			c.valid = func(s int) (train.Validation, bool, int) {
 				return train.Validation{NLL: 4 - float64(s)/1e4, HasBLEU: true, BLEU: 2}, true, 12
 			}
-		}, want: known + `the translations do not depend on the source: after 600 steps the 1,000 validation sentences have only 12 different ones\. .*line n of one file translates line n of the other.*\n`},
+		}, want: `the translations do not depend on the source: after 600 steps the 1,000 validation sentences have only 12 different ones\. .*line n of one file translates line n of the other.*\n`},
 		"overfitting": {change: func(c *course) {
 			c.valid = func(s int) (train.Validation, bool, int) {
 				return train.Validation{NLL: 3 + math.Abs(float64(s)-800)/2000, HasBLEU: true, BLEU: 10 - math.Abs(float64(s)-800)/200}, s <= 800, 900
 			}
-		}, want: known + `the validation perplexity has risen from 20\.09 at step 800 to 27\.11, that of training has fallen from 10\.62 to 5\.44: .*best weights are kept, and the run ends by itself when 10 validations .* higher -dropout \(now 0\.1\) .*\n`},
+		}, want: `the validation perplexity has risen from 20\.09 at step 800 to 27\.11, that of training has fallen from 10\.62 to 5\.44: .*best weights are kept, and the run ends by itself when 10 validations .* higher -dropout \(now 0\.1\) .*\n`},
 		"higher loss, better BLEU": {change: func(c *course) {
 			c.valid = func(s int) (train.Validation, bool, int) {
 				return train.Validation{NLL: 3 + math.Abs(float64(s)-800)/5000, HasBLEU: true, BLEU: float64(s) / 100}, true, 900
 			}
-		}, want: known},
+		}},
 		"much higher loss, better BLEU": {change: func(c *course) {
 			c.valid = func(s int) (train.Validation, bool, int) {
 				return train.Validation{NLL: 3 + math.Abs(float64(s)-800)/2000, HasBLEU: true, BLEU: float64(s) / 100}, true, 900
 			}
-		}, want: known + `the validation perplexity has risen from 20\.09 at step 800 to 36\.60, .*\n`},
-		"slow": {options: func(o *train.Options) { o.Steps, o.Time = 0, 15*time.Minute }, change: func(c *course) {
-			c.left = limit(15 * time.Minute)
-			c.speed = func(s int) float64 { return map[bool]float64{true: 4000, false: 10_000}[s > 1000] }
-		}, want: speed + `estimate: .*\nthe speed has been below 6,000 tokens/s for a minute, at the beginning it was 10,000\. Now the run ends after about 2,200 steps instead of 3,600\. .*\n`},
-		"slow for a moment": {change: func(c *course) {
-			c.speed = func(s int) float64 { return map[bool]float64{true: 4000, false: 10_000}[s > 1000 && s < 1200] }
-		}, want: known},
+		}, want: `the validation perplexity has risen from 20\.09 at step 800 to 36\.60, .*\n`},
 	} {
 		run := good
 		if c.change != nil {
@@ -188,7 +163,7 @@ func TestWatchSkippedPairs(t *testing.T) {
 	}
 	w.o.MaxLen = 60
 	got := w.observe(train.Event{Kind: train.Started, Pairs: 880, TooLong: 120, Steps: 3000})
-	if len(got) != 1 || !strings.HasPrefix(got[0].text, "-max-len 60 skips 120 training pairs (12%), because a side has more tokens") || !strings.Contains(got[0].text, "-max-len") {
+	if len(got) != 1 || !strings.HasPrefix(got[0], "-max-len 60 skips 120 training pairs (12%), because a side has more tokens") || !strings.Contains(got[0], "-max-len") {
 		t.Errorf("12%% of the pairs are skipped: %q", got)
 	}
 }
@@ -203,35 +178,7 @@ func TestWatchAllocations(t *testing.T) {
 	}
 }
 
-func TestTokenizerWarning(t *testing.T) {
-	chinese := []string{"我妹妹昨天在公园里看见一只白色的狗。", "他上个星期买了一辆红色的自行车。"}
-	segmented := []string{"我 妹妹 昨天 在 公园 里 看见 一 只 白色 的 狗 。"}
-	english := []string{"My sister saw a white dog in the park."}
-	for _, c := range []struct {
-		tokenizer  score.Tokenizer
-		references []string
-		warns      bool
-	}{
-		{score.Tok13a, chinese, true}, {score.TokNone, chinese, true}, {score.TokZh, chinese, false}, {score.TokChar, chinese, false},
-		{score.TokNone, segmented, false}, {score.Tok13a, english, false}, {score.TokZh, english, false}, {score.TokChar, english, false}, {score.Tok13a, nil, false},
-	} {
-		got := tokenizerWarning(c.tokenizer, c.references)
-		if (got != "") != c.warns || c.warns && !strings.HasSuffix(got, "Try -tokenize zh.") {
-			t.Errorf("%v of %q: %q, want a warning: %v", c.tokenizer, c.references, got, c.warns)
-		}
-	}
-}
-
-func TestRough(t *testing.T) {
-	for d, want := range map[time.Duration]string{0: "0s", 900 * time.Millisecond: "1s", 44 * time.Second: "44s", 94 * time.Second: "1m30s", 9*time.Minute + 2*time.Second: "9m",
-		42*time.Minute + 40*time.Second: "43m", 2*time.Hour + 3*time.Minute: "2h", 100 * time.Minute: "1h40m", 30 * time.Hour: "30h"} {
-		if got := rough(d); got != want {
-			t.Errorf("rough(%v) = %q, want %q", d, got, want)
-		}
-	}
-}
-
-// On a terminal a validation is a line with the changes and a sample. No line is wider than the
+// On a terminal a sample follows a validation. No line is wider than the
 // terminal.
 func TestPrintValidation(t *testing.T) {
 	samples := []train.Sample{
@@ -246,11 +193,11 @@ func TestPrintValidation(t *testing.T) {
 		0: "step 1,000: validation perplexity 134.80, accuracy 0.0%, BLEU 0.30, the best so far\n" +
 			"step 2,000: validation perplexity 12.34, accuracy 50.0%, BLEU 22.51, the best so far\n" +
 			"step 3,000: validation perplexity 14.00, accuracy 0.0%, BLEU 20.25\n  BLEU of general 31.50, memory 9.00\n",
-		80: "step 1,000: validation perplexity 134.8, BLEU 0.30, new best\n" +
+		80: "step 1,000: validation perplexity 134.80, accuracy 0.0%, BLEU 0.30, the best\n  so far\n" +
 			"  source      你好！\n  reference   Hello!\n  translation Hello!\n" +
-			"step 2,000: validation perplexity 12.34 (-122.5), BLEU 22.51 (+22.21), new best\n" +
+			"step 2,000: validation perplexity 12.34, accuracy 50.0%, BLEU 22.51, the best\n  so far\n" +
 			"  source      他上个星期买了一辆红色的自行车。\n  reference   Last week he bought a red bicycle.\n  translation He bought  [31ma red bicycle on Monday on Monday on Monday on Mo…\n" +
-			"step 3,000: validation perplexity 14.00 (+1.66), BLEU 20.25 (-2.26)\n  BLEU of general 31.50, memory 9.00\n" +
+			"step 3,000: validation perplexity 14.00, accuracy 0.0%, BLEU 20.25\n  BLEU of general 31.50, memory 9.00\n" +
 			"  source      你好！\n  reference   Hello!\n  translation Hello!\n",
 	} {
 		var b strings.Builder
