@@ -52,17 +52,3 @@ func TestBenchTiny(t *testing.T) {
 		t.Errorf("%+v", r.Training)
 	}
 }
-
-func TestBenchRefuses(t *testing.T) {
-	for _, c := range []struct {
-		code  int
-		args  []string
-		wants []string
-	}{
-		{2, []string{"-only", "base,speed"}, []string{`-only is "speed"`, "machine, base, tiny, decode", "beam4-32"}},
-		{2, []string{"-threads", "0"}, []string{`-threads is 0`}},
-		{2, []string{"more"}, []string{`unexpected argument "more"`}},
-	} {
-		mustFail(t, runTFM(t, "", append([]string{"bench"}, c.args...)...), c.code, c.wants...)
-	}
-}

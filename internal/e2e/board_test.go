@@ -3,12 +3,9 @@ package e2e
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -32,17 +29,6 @@ func scalarsIn(file []byte, tag string) (values []float32) {
 	}
 	return values
 }
-
-const boardReader = `
-import sys
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-a = EventAccumulator(sys.argv[1], size_guidance={"histograms": 0, "scalars": 0})
-a.Reload()
-for tag in sorted(a.Tags()["scalars"]):
-    print(tag, *[e.step for e in a.Scalars(tag)])
-for tag in sorted(a.Tags()["histograms"]):
-    print(tag, *["%d:%d" % (e.step, e.histogram_value.num) for e in a.Histograms(tag)])
-`
 
 func TestTensorBoard(t *testing.T) {
 	toyCorpus(t)
@@ -80,6 +66,11 @@ func TestTensorBoard(t *testing.T) {
 		}
 	}
 
+	// Two heads in each of one layer's attentions, for both validations.
+	if n := bytes.Count(first[0], []byte("entropy.")); n != 2*3*2 {
+		t.Errorf("%d entropies", n)
+	}
+
 	// A run that was killed after step 4 resumes from step 2 and writes no point twice.
 	if err := os.Remove(filepath.Join(filepath.Dir(logPath(m)), "step-00000004.safetensors")); err != nil {
 		t.Fatal(err)
@@ -87,38 +78,6 @@ func TestTensorBoard(t *testing.T) {
 	mustRun(t, "", append(args, "-steps", "6", "-resume")...)
 	if n := len(eventFiles(t, dir)); n != 2 {
 		t.Errorf("%d event files after a resume", n)
-	}
-	python, err := exec.LookPath("python3")
-	if err == nil {
-		err = exec.Command(python, "-c", "import tensorboard").Run()
-	}
-	if err != nil {
-		t.Log("not read with TensorBoard: python3 -m pip install tensorboard")
-		return
-	}
-	out, err := exec.Command(python, "-c", boardReader, dir).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := string(out)
-	for _, want := range []string{"average/BLEU 6", "average/loss 6", "train/loss 1 2 3 4 5 6", "speed/source_tokens_per_second 1 2 3 4 5 6", "validation/loss 2 4 6", "validation/nll 2 4 6",
-		"validation/accuracy 2 4 6", "validation/BLEU 2 4 6"} {
-		if !strings.Contains("\n"+shown, "\n"+want+"\n") {
-			t.Errorf("TensorBoard does not show %q:\n%s", want, shown)
-		}
-	}
-	// One layer in each stack with two heads; the queries are the tokens of the 49 pairs.
-	if n := strings.Count(shown, "entropy."); n != 6 {
-		t.Errorf("TensorBoard shows histograms of %d heads, want 6:\n%s", n, shown)
-	}
-	var steps, queries [3]int
-	for _, line := range strings.Split(shown, "\n") {
-		if strings.HasPrefix(line, "entropy.decoder.") {
-			if n, _ := fmt.Sscanf(line[strings.Index(line, " "):], " %d:%d %d:%d %d:%d", &steps[0], &queries[0], &steps[1], &queries[1], &steps[2], &queries[2]); n != 6 ||
-				steps != [3]int{2, 4, 6} || queries[0] < 49*6 || queries[0] != queries[2] {
-				t.Errorf("TensorBoard shows %q", line)
-			}
-		}
 	}
 }
 

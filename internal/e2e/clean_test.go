@@ -107,18 +107,8 @@ func TestClean(t *testing.T) {
 	if dry.stdout != o.stderr || dry.stderr != "" {
 		t.Errorf("with -dry-run:\n%s%s\nwithout:\n%s", dry.stdout, dry.stderr, o.stderr)
 	}
-	o = mustRun(t, "", "clean", "-tsv", tsv, "-dry-run", "-set", "empty=false", "-shortest", "0", "-set", "markup=false", "-ratio", "0", "-misaligned", "0")
-	if strings.Contains(o.stdout, "empty") || strings.Contains(o.stdout, "markup") || strings.Contains(o.stdout, "judged") || !strings.Contains(o.stdout, count("kept", 592)) {
-		t.Errorf("with -set empty=false -set markup=false:\n%s", o.stdout)
-	}
 	mustFail(t, runTFM(t, "", "clean", "-tsv", tsv, "-dry-run", "-set", "column-count=false"), 1, tsv+":601: found 3 columns, expected 2: source, tab, target")
 
-	// Files of one name
-	other := write(t, "a.zh", lines(tgt))
-	mustRun(t, "", "clean", "-src", srcFile, "-tgt", other, "-o", out)
-	if got := read(t, filepath.Join(out, "a.zh.tgt")); got != lines(kept(tgt, faults)) {
-		t.Errorf("targets of a file of the same name:\n%s", got)
-	}
 	if left, err := filepath.Glob(filepath.Join(out, ".*")); err != nil || len(left) > 0 {
 		t.Errorf("temporary files %v, %v", left, err)
 	}
@@ -139,18 +129,12 @@ func TestCleanHostile(t *testing.T) {
 	short := write(t, "short", "ein Hund\nein Hund\n")
 	out := t.TempDir()
 	mustFail(t, runTFM(t, "", "clean", "-src", src, "-tgt", short, "-o", out), 1, "tfm: unequal line counts: "+src+" has 6, "+short+" has 2")
-	mustFail(t, runTFM(t, "", "clean", "-src", write(t, "e", ""), "-tgt", write(t, "f", ""), "-o", out), 1, "empty corpus")
-	mustFail(t, runTFM(t, "", "clean", "-tsv", write(t, "bad.tsv.gz", "no gzip"), "-o", out), 1, "bad.tsv.gz: not a gzip file")
-	mustFail(t, runTFM(t, "", "clean", "-tsv", out, "-o", out), 1, out+" is no regular file")
 	same := filepath.Join(out, filepath.Base(src))
 	mustFail(t, runTFM(t, "", "clean", "-src", src, "-tgt", short, "-o", out, "-dropped", same), 2, "two outputs are written to "+same)
-	mustFail(t, runTFM(t, "", "clean", "-tsv", filepath.Join(out, "missing"), "-o", out), 1, "missing")
 	if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
 		t.Errorf("files after errors: %v, %v", left, err)
 	}
-	for _, args := range [][]string{{"-src", src}, {"-src", src, "-tgt", tgt}, {"-src", src, "-tgt", tgt, "-tsv", src, "-dry-run"}, {"-tsv", src, "-o", out, "-dry-run"},
-		{"-tsv", src, "-dry-run", "-ratio", "-1"}, {"-tsv", src, "-dry-run", "-longest", "0"}, {"-tsv", src, "-dry-run", "-threads", "0"}, {"-tsv", src, "-dry-run", "more"},
-		{"-tsv", src, "-o", filepath.Dir(src)}, {"-src", src, "-tgt", tgt, "-dry-run", "-dropped", tgt}} {
+	for _, args := range [][]string{{"-src", src}, {"-src", src, "-tgt", tgt}, {"-tsv", src, "-o", out, "-dry-run"}, {"-tsv", src, "-o", filepath.Dir(src)}, {"-src", src, "-tgt", tgt, "-dry-run", "-dropped", tgt}} {
 		mustFail(t, runTFM(t, "", append([]string{"clean"}, args...)...), 2)
 	}
 }
@@ -167,7 +151,7 @@ func TestHoldOut(t *testing.T) {
 	srcFile, tgtFile := write(t, "all.zh", lines(src)), write(t, "all.en", lines(tgt))
 	removed := filepath.Join(dir, "removed.tsv")
 	args := []string{"hold-out", "-src", srcFile, "-tgt", tgtFile, "-valid", "30", "-test", "20", "-similarity", "0.4", "-o", dir}
-	o := mustRun(t, "", append(args, "-dropped", removed)...)
+	mustRun(t, "", append(args, "-dropped", removed)...)
 	read3 := func(side string) (sets [3][]string) {
 		for i, set := range []string{"train", "valid", "test"} {
 			sets[i] = strings.Split(strings.TrimSuffix(read(t, filepath.Join(dir, set+"."+side)), "\n"), "\n")
@@ -184,11 +168,6 @@ func TestHoldOut(t *testing.T) {
 			t.Errorf("%s is also in training", s)
 		}
 	}
-	for _, want := range []string{" 1,500  100.000 %\n", count("valid", 30) + "    2.000 %\n", "  similar source "} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("no %q:\n%s", want, o.stderr)
-		}
-	}
 	before := read(t, filepath.Join(dir, "valid.en"))
 	mustRun(t, "", args...)
 	if read(t, filepath.Join(dir, "valid.en")) != before {
@@ -199,10 +178,6 @@ func TestHoldOut(t *testing.T) {
 		t.Error("another seed holds out the same pairs")
 	}
 	mustFail(t, runTFM(t, "", append(args, "-valid", "3000")...), 1, "of 1500 pairs that do not resemble each other, expected at least 3020 to hold out")
-	for _, more := range [][]string{{"-valid", "-1"}, {"-valid", "0", "-test", "0"}, {"-similarity", "0"}, {"-o", ""}, {"more"}} {
-		mustFail(t, runTFM(t, "", append(args, more...)...), 2)
-	}
-	mustFail(t, runTFM(t, "", "hold-out", "-tsv", write(t, "train.tsv", "a\tb\n"), "-o", dir), 1, "found 1 of 1 pairs")
 	invalid := write(t, "x.tsv", "a\tb\n\xff\tc\n")
 	mustFail(t, runTFM(t, "", "hold-out", "-tsv", invalid, "-o", dir), 1, invalid+":2: invalid UTF-8")
 }
@@ -215,11 +190,8 @@ func TestNoFolderAfterFailure(t *testing.T) {
 	out := filepath.Join(dir, "new", "folder")
 	for _, args := range [][]string{
 		{"clean", "-tsv", tsv, "-o", out},
-		{"clean", "-src", src, "-tgt", short, "-o", out},
 		{"clean", "-src", src, "-tgt", short, "-o", out, "-dropped", filepath.Join(dir, "missing", "file")},
 		{"hold-out", "-tsv", tsv, "-o", out},
-		{"hold-out", "-src", src, "-tgt", src, "-o", out},
-		{"export", "-format", "ctranslate2", "-o", out, src},
 		{"export", "-format", "marian", "-o", out, toyModel(t)},
 		{"train", "-src", src, "-tgt", short, "-o", filepath.Join(dir, "m.safetensors"), "-tensorboard", out},
 		{"report", "-run", dir, "-o", filepath.Join(out, "report.html")},

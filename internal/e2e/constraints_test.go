@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,8 +17,6 @@ func TestTranslateWithPrefix(t *testing.T) {
 	}{
 		{[]string{"-prefix", "un Ze"}, []string{"un Ze", "", "un Ze", "un Ze", "un Ze"}},
 		{[]string{"-prefix-file", file}, []string{"un Ze", "", "", "un", ""}},
-		{[]string{"-prefix-file", file, "-stream", "-beam", "1"}, []string{"un Ze", "", "", "un", ""}},
-		{[]string{"-prefix", "un Ze", "-sample"}, []string{"un Ze", "", "un Ze", "un Ze", "un Ze"}},
 	} {
 		lines := strings.Split(mustRun(t, input, append([]string{"translate", "-model", m}, c.args...)...).stdout, "\n")
 		if len(lines) != len(plain) {
@@ -30,7 +29,6 @@ func TestTranslateWithPrefix(t *testing.T) {
 		}
 	}
 	mustFail(t, runTFM(t, "", "translate", "-model", m, "-prefix", "a", "-prefix-file", file), 2, "either -prefix or -prefix-file")
-	mustFail(t, runTFM(t, "", "translate", "-model", m, "-prefix-file", file+"x"), 1, file+"x")
 	short := runTFM(t, input, "translate", "-model", m, "-prefix-file", write(t, "short", "un\nun\n"))
 	mustFail(t, short, 1, "short: found 2 lines, expected one for each line of the input")
 	if got := strings.Split(short.stdout, "\n"); len(got) != len(plain) || got[3] != plain[3] {
@@ -56,7 +54,6 @@ func TestTranslateWithGlossary(t *testing.T) {
 	for content, want := range map[string]string{"cat\tlion\n\t\tx\n": "terms.tsv:2: term", "cat\t.\n": "terms.tsv:1: translation", "<tbx>": "terms.tsv:1: found XML"} {
 		mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-glossary", write(t, "terms.tsv", content)), 1, want)
 	}
-	mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-terms", file), 2, "-glossary")
 }
 
 // -stream writes the lines of a translation without it, and the warnings.
@@ -68,37 +65,6 @@ func TestTranslateStream(t *testing.T) {
 		if got.stdout != want.stdout || got.stderr != want.stderr {
 			t.Errorf("%q: %+v, want %+v", args, got, want)
 		}
-	}
-	for flag, name := range map[string]string{"-column=1": "-column", "-json": "-json", "-scores": "-scores", "-progress": "-progress", "-set=batch=1": "batch", "-nbest=2": "-nbest"} {
-		mustFail(t, runTFM(t, "", "translate", "-model", m, "-stream", flag), 2, "either -stream or "+name)
-	}
-}
-
-// The limits of lengths and repetitions hold, and a wrong one is named.
-func TestTranslateLimits(t *testing.T) {
-	m := toyModel(t)
-	words := func(args ...string) int {
-		return len(strings.Fields(mustRun(t, "the big cat\n", append([]string{"translate", "-model", m}, args...)...).stdout))
-	}
-	if all, few := words(), words("-set", "max-tokens=2"); few >= all || few > 2 {
-		t.Errorf("%d words with -set max-tokens=2, %d without", few, all)
-	}
-	if all, few := words(), words("-set", "max-ratio=0.5"); few >= all {
-		t.Errorf("%d words with -set max-ratio=0.5, %d without", few, all)
-	}
-	for flag, value := range map[string]string{
-		"max-tokens": "-1", "min-tokens": "-1", "max-ratio": "-1", "no-repeat": "-1", "repetition-penalty": "1000",
-	} {
-		mustFail(t, runTFM(t, "", "translate", "-model", m, "-set", flag+"="+value), 2, flag, value)
-	}
-	many := mustRun(t, "the big cat\n", "translate", "-model", m, "-set", "min-tokens=20", "-set", "no-repeat=2", "-set", "repetition-penalty=1.2").stdout
-	seen, list := map[string]bool{}, strings.Fields(many)
-	for i := range len(list) - 1 {
-		pair := list[i] + " " + list[i+1]
-		if seen[pair] {
-			t.Errorf("%q repeats %q", many, pair)
-		}
-		seen[pair] = true
 	}
 }
 
@@ -145,5 +111,19 @@ func TestTranslateProtected(t *testing.T) {
 			t.Errorf("%q: %q, want {name} and the URL %d times", c.args, out, c.times)
 		}
 	}
-	mustFail(t, runTFM(t, "", "translate", "-model", m, "-protect", "-set", "alternatives=2", "-json"), 2, "either -protect or alternatives")
+}
+
+// Limits of lengths and repetitions hold.
+func TestTranslateLimits(t *testing.T) {
+	words := func(args ...string) []string {
+		return strings.Fields(mustRun(t, "the big cat\n", append([]string{"translate", "-model", toyModel(t)}, args...)...).stdout)
+	}
+	all := len(words())
+	if few := len(words("-set", "max-ratio=0.5")); few >= all {
+		t.Errorf("%d words with -set max-ratio=0.5, %d without", few, all)
+	}
+	many := words("-set", "min-tokens=20", "-set", "no-repeat=1")
+	if slices.Sort(many); len(many) <= all || len(slices.Compact(many)) != len(many) {
+		t.Errorf("%q with -set min-tokens=20 -set no-repeat=1, %d words without", many, all)
+	}
 }

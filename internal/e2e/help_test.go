@@ -104,29 +104,3 @@ func TestManualPages(t *testing.T) {
 		}
 	}
 }
-
-// The error of a wrong flag names the value found and those expected, or what the user may have
-// meant.
-func TestWrongFlags(t *testing.T) {
-	for _, c := range []struct{ args, want string }{
-		{"trian", `tfm: unknown command "trian"; did you mean "train"?`},
-		{"train -presset tiny", `tfm: unknown flag -presset; did you mean "-preset"?`},
-		{"train --source a", `tfm: unknown flag -source; did you mean "-src"?`},
-		{"train --target a", `tfm: unknown flag -target; did you mean "-tgt"?`},
-		{"train -steps 2,500", `tfm: -steps is "2,500", expected a whole number, without commas; run 'tfm help train'`},
-		{"train -lr 1,5", `tfm: -lr is "1,5", expected a number, without commas; run 'tfm help train'`},
-		{"train -joint=maybe", `-joint is "maybe", expected true or false; run 'tfm help train'`},
-		{"train -src a -src b", `-src and -tgt belong together: -tgt is missing`},
-		{"train -clip 1", `tfm: unknown flag -clip; did you mean "-set clip-norm=X"?`},
-		{"train -preset tinny", `tfm: -preset is "tinny", which is unknown; did you mean "tiny"?`},
-		{"train -optimizer adm", `tfm: -optimizer is "adm", expected adam, adamw, sgd or muon; did you mean "adam"?`},
-		{"train -set norm=psot", `tfm: norm is "psot", expected post, pre or deep; did you mean "post"?`},
-		{"train -set norm=sideways", `tfm: norm is "sideways", expected post, pre or deep; run 'tfm help train'`},
-		{"train -init= -src a -tgt b", `run 'tfm help train'`},
-		{"score -tokenize 13b -ref a", `did you mean "13a"?`},
-		{"completion bsh", `tfm: unknown shell bsh, expected bash, zsh, fish or powershell; did you mean "bash"?`},
-		{"info -preset bse", `did you mean "base"?`},
-	} {
-		mustFail(t, runTFM(t, "", strings.Fields(c.args)...), 2, c.want)
-	}
-}

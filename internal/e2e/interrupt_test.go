@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"tfm/train"
 )
 
 // startTraining starts a training and returns when it has made its first steps. The program is
@@ -107,51 +105,6 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 				t.Error("a run that was interrupted and resumed gives another model")
 			}
 		})
-	}
-}
-
-// A signal during the final average, when all steps are done, interrupts too: no model is written,
-// and the command that is named ends in the model of a run that nobody interrupted.
-func TestSignalDuringTheAverage(t *testing.T) {
-	needSignal(t, syscall.SIGINT)
-	toyCorpus(t)
-	src, tgt := write(t, "valid.en", strings.Repeat(read(t, toy.testSrc), 10)), write(t, "valid.fr", strings.Repeat(read(t, toy.testTgt), 10))
-	flags := []string{"-steps", "4", "-save-every", "2", "-set", "average=2", "-valid-every", "1000", "-valid-src", src, "-valid-tgt", tgt}
-	args, m := trainArgs(t, flags...)
-	c, stderr := tfm(args...), new(strings.Builder)
-	c.Stderr = stderr
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Process.Kill() })
-	saved := `{"event":"saved","step":4,`
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if log, _ := os.ReadFile(logPath(m)); strings.Contains(string(log), saved) {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the last step is not saved")
-		}
-	}
-	c.Process.Signal(syscall.SIGINT)
-	c.Wait()
-	if code := c.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) || !strings.Contains(stderr.String(), "interrupted: step 4 is saved in ") {
-		t.Errorf("exit code %d, want %d after:\n%s", code, 128+int(syscall.SIGINT), stderr)
-	}
-	if _, err := os.Stat(m); err == nil {
-		t.Error("an interrupted training wrote a model")
-	}
-	if got, want := readLog(t, m).End.Reason, string(train.Interrupted); got != want {
-		t.Errorf("the log ends with %q, want %q", got, want)
-	}
-	mustRun(t, "", append(args, "-resume")...)
-	straight, m2 := trainArgs(t, flags...)
-	mustRun(t, "", straight...)
-	if read(t, m) != read(t, m2) {
-		t.Error("a run that was interrupted in its average and resumed gives another model")
-	}
-	if readLog(t, m).Averaged == nil {
-		t.Error("the resumed run has validated no average")
 	}
 }
 

@@ -32,7 +32,4 @@ func TestTranslateMarkup(t *testing.T) {
 	if r.code != 1 || !strings.HasPrefix(lines[0], "<a>") || lines[1] != "" || lines[2] != plain[1] || !strings.Contains(r.stderr, "line 1: found the end, expected </a>") {
 		t.Errorf("XML: %q, exit code %d, messages %q", r.stdout, r.code, r.stderr)
 	}
-	for _, flag := range []string{"-nbest 2", "-stream", "-align words", "-prefix a", "-json -set token-scores=true", "-json -set alternatives=2"} {
-		mustFail(t, runTFM(t, "", append([]string{"translate", "-model", m, "-tags", "html"}, strings.Fields(flag)...)...), 2, "either ")
-	}
 }

@@ -55,8 +55,8 @@ func TestMix(t *testing.T) {
 			t.Errorf("standard error has no %q\n%s", want, o.stderr)
 		}
 	}
-	for i, steps := range []string{"3", "13", "29", "40"} {
-		more := []string{"-o", model("got"), "-steps", steps, "-threads", []string{"3", "1", "2", "3"}[i], "-set", "shuffle-window=50"}
+	for i, steps := range []string{"3", "29", "40"} {
+		more := []string{"-o", model("got"), "-steps", steps, "-threads", []string{"3", "1", "2"}[i], "-set", "shuffle-window=50"}
 		if i > 0 {
 			more = append(more, "-resume")
 		}
@@ -81,8 +81,4 @@ func TestMix(t *testing.T) {
 	mustFail(t, runTFM(t, "", args("train", "-o", model("new"), "-tsv", "x")...), 2, "either -mix, or -src and -tgt, or -tsv")
 	write(mix, strings.Replace(config, "few 0.9", "few 0.8", 1))
 	mustFail(t, runTFM(t, "", args("train", "-o", model("got"), "-steps", "50", "-resume", "-set", "shuffle-window=50")...), 1, "the contents of its files have changed: -mix "+mix)
-	write(mix, "datasets:\n  a: none.tsv\n")
-	mustFail(t, runTFM(t, "", args("train", "-o", model("new"))...), 1, filepath.Join(dir, "none.tsv")+": ")
-	write(mix, "a: b\n")
-	mustFail(t, runTFM(t, "", args("train", "-o", model("new"))...), 1, mix+":1: found no datasets")
 }

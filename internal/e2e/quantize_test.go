@@ -47,12 +47,6 @@ func TestQuantize(t *testing.T) {
 			t.Errorf("%s: translations differ", c.name)
 		}
 	}
-	eval := func(args ...string) string {
-		return mustRun(t, "", append([]string{"eval", "-src", toy.testSrc, "-ref", toy.testTgt, "-model"}, args...)...).stdout
-	}
-	if got, want := eval(int8), eval(m, "-int8"); got != want {
-		t.Errorf("eval of the quantized model:\n%swant that of -int8:\n%s", got, want)
-	}
 
 	first := read(t, int8)
 	mustFail(t, runTFM(t, "", "quantize", "-o", int8, m), 1, int8+" already exists: -force replaces it")
@@ -61,10 +55,6 @@ func TestQuantize(t *testing.T) {
 		t.Error("the packed model gives another file than the original")
 	}
 	again := filepath.Join(dir, "again.safetensors")
-	mustRun(t, "", "quantize", "-o", again, int8)
-	if read(t, again) != first {
-		t.Error("quantizing a quantized model changes it")
-	}
 	mustFail(t, runTFM(t, "", "quantize", "-force", "-weights", "float32", "-o", again, int8), 1, int8+": found weights in int8, which cannot become float32")
 
 	// They say what they are, and what they cannot do.
@@ -103,12 +93,6 @@ func TestQuantize(t *testing.T) {
 	}
 
 	mustFail(t, runTFM(t, "", "quantize", m), 2, "-o is missing")
-	mustFail(t, runTFM(t, "", "quantize", "-o", again), 2, "found 0 files, expected one model")
-	mustFail(t, runTFM(t, "", "quantize", "-o", again, m, m), 2, "found 2 files, expected one model")
 	mustFail(t, runTFM(t, "", "quantize", "-weights", "int4", "-o", again, m), 2, "expected int8 or float32")
-	mustFail(t, runTFM(t, "", "quantize", "-force", "-o", again, toy.src), 1, toy.src)
-	mustFail(t, runTFM(t, "", "quantize", "-force", "-o", again, m+"-absent"), 1, m+"-absent")
-	damaged := write(t, "damaged.safetensors", read(t, m)[:5000])
-	mustFail(t, runTFM(t, "", "quantize", "-force", "-o", again, damaged), 1, damaged)
 	mustFail(t, runTFM(t, "", "translate", "-model", write(t, "damaged.safetensors", first[:len(first)-9])), 1, "damaged.safetensors")
 }

@@ -21,14 +21,6 @@ func planToy(t *testing.T, more ...string) (dir string) {
 	return dir
 }
 
-// What tfm train says about a run as a whole is not said about a worker's part.
-func TestRoundsAreNoRuns(t *testing.T) {
-	o := mustRun(t, "", "train", "-plan", planToy(t, "-workers", "1", "-local-steps", "310", "-rounds", "1", "-lr", "1e-9", "-set", "warmup=1"))
-	if strings.Contains(o.stderr, "warning") {
-		t.Errorf("about 310 steps with a rate of 1e-9:\n%s", o.stderr)
-	}
-}
-
 // Workers that run in any order, die, and are repeated on other threads, make the same model as
 // train -plan.
 func TestRoundsAreTrainPlan(t *testing.T) {
@@ -74,14 +66,6 @@ func TestRoundsAreTrainPlan(t *testing.T) {
 	if o := mustRun(t, "", "train", "-plan", dir); strings.Contains(o.stderr, "merged") {
 		t.Errorf("a further run merges again:\n%s", o.stderr)
 	}
-	page := filepath.Join(t.TempDir(), "page.html")
-	mustRun(t, "", "report", "-run", dir, "-o", page)
-	for _, want := range []string{"worker 0", "worker 2"} {
-		if !strings.Contains(read(t, page), want) {
-			t.Errorf("the report has no %q", want)
-		}
-	}
-	mustRun(t, "", "eval", "-model", filepath.Join(dir, "model.safetensors"), "-src", toy.testSrc, "-ref", toy.testTgt)
 }
 
 // One worker that is averaged makes the same file as a plain training.
@@ -121,17 +105,13 @@ func TestWrongRounds(t *testing.T) {
 		wants []string
 	}{
 		{2, []string{"plan", "-src", src, "-tgt", tgt}, []string{"found 0 folders"}},
-		{2, []string{"plan", "-src", src, "-tgt", tgt, "-workers", "0", dir + "2"}, []string{"-workers is 0"}},
-		{2, []string{"plan", "-src", src, "-tgt", tgt, "-time", "1h", dir + "2"}, []string{"-time"}},
 		{1, []string{"plan", "-src", src, "-tgt", tgt, dir}, []string{"plan.conf already exists"}},
 		{2, []string{"plan", "-src", src, "-tgt", tgt, "-preset", "multi30k", "-bf16", dir + "2"}, []string{"-bf16"}},
-		{2, []string{"work", dir, "1"}, []string{"found 2 arguments, expected DIR ROUND WORKER"}},
 		{2, []string{"work", dir, "0", "0"}, []string{`round is "0", expected 1 to 2`}},
 		{2, []string{"work", dir, "1", "2"}, []string{`worker is "2", expected 0 to 1`}},
 		{1, []string{"work", filepath.Dir(dir), "1", "0"}, []string{"outer.safetensors is missing", "tfm plan"}},
 		{2, []string{"merge", "-quorum", "3", dir, "1"}, []string{"-quorum is 3, expected 0 to 2"}},
 		{2, []string{"train", "-plan", dir, "-seed", "2"}, []string{"either -plan", "-seed"}},
-		{2, []string{"train", "-src", src, "-tgt", tgt, "-replay", file}, []string{"-replay needs -plan"}},
 		{1, []string{"train", "-plan", dir, "-replay", file}, []string{file}},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {

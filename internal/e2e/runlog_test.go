@@ -62,18 +62,6 @@ func TestLog(t *testing.T) {
 	if valid.Step != 4 || !(valid.Loss > 1) || !(valid.NLL > 1) || !(valid.BLEU >= 0) || !(valid.Took > 0) || len(valid.Samples) != 5 || !(valid.Elapsed > step.Elapsed) {
 		t.Errorf("valid: %+v", valid)
 	}
-	srcs, refs := strings.Split(read(t, toy.testSrc), "\n"), strings.Split(read(t, toy.testTgt), "\n")
-	for i, s := range valid.Samples {
-		at := -1
-		for j := range srcs {
-			if srcs[j] == s.Source && refs[j] == s.Reference {
-				at = j
-			}
-		}
-		if at < 0 || r.Validations[0].Samples[i].Source != s.Source {
-			t.Errorf("sample %d: %+v, in the validation before it %+v", i, s, r.Validations[0].Samples[i])
-		}
-	}
 	if saved := fmt.Sprintf(`"path":%q`, filepath.Join(filepath.Dir(logPath(m)), "step-00000004.safetensors")); !strings.Contains(read(t, logPath(m)), saved) {
 		t.Errorf("the log has no %s", saved)
 	}
@@ -82,31 +70,6 @@ func TestLog(t *testing.T) {
 	}
 	if end := r.End; end.Reason != string(train.AllSteps) || end.Step != 4 || end.Model != m || end.BestStep == 0 {
 		t.Errorf("end: %+v", end)
-	}
-}
-
-// A run that was killed leaves half a line, and lines of steps that are made again.
-func TestLogOfAResumedRun(t *testing.T) {
-	args, m := trainArgs(t)
-	mustRun(t, "", append(args, "-steps", "3")...)
-	straight := readLog(t, m)
-	f, err := os.OpenFile(logPath(m), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.WriteString(`{"event":"step","step":4}` + "\n" + `{"event":"step","step":5,"lo` + strings.Repeat("o", 1<<17))
-	f.Close()
-	mustRun(t, "", append(args, "-steps", "6", "-resume")...)
-	if got, want := linesOf(t, m), "start0 step1 step2 step3 saved3 end3 step4 start3 step4 step5 step6 saved6 end6"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	r := readLog(t, m)
-	if len(r.Starts) != 2 || len(r.Steps) != 6 || r.Steps[0].Loss != straight.Steps[0].Loss || !(r.Steps[3].Loss > 0) || r.End.Step != 6 {
-		t.Errorf("%d starts, %d steps, end %+v; want 2 and 6, the first as before the resume, the fourth with a loss", len(r.Starts), len(r.Steps), r.End)
-	}
-	mustRun(t, "", append(args, "-steps", "1", "-force")...)
-	if got, want := linesOf(t, m), "start0 step1 saved1 end1"; got != want {
-		t.Errorf("a new run in the same place: %s, want %s", got, want)
 	}
 }
 

@@ -22,19 +22,15 @@ func words(s []sentence, side func(sentence) string) map[string]int {
 	return n
 }
 
-func TestCorpusSize(t *testing.T) {
-	train, heldOut := Corpus()
-	if len(train) != TrainPairs || len(heldOut) != HeldOutPairs {
-		t.Fatalf("%d training and %d held-out pairs, want %d and %d", len(train), len(heldOut), TrainPairs, HeldOutPairs)
-	}
-}
-
 // The corpus is constant, so that results of tfm demo can be compared.
 func TestCorpusIsConstant(t *testing.T) {
 	const want = 0xa8bdbef4ff494372
 	for range 2 {
 		h := fnv.New64a()
 		train, heldOut := Corpus()
+		if len(train) != TrainPairs || len(heldOut) != HeldOutPairs {
+			t.Fatalf("%d training and %d held-out pairs, want %d and %d", len(train), len(heldOut), TrainPairs, HeldOutPairs)
+		}
 		for _, p := range append(train, heldOut...) {
 			fmt.Fprintf(h, "%s\t%s\n", p.Source, p.Target)
 		}
@@ -168,68 +164,22 @@ func TestTranslations(t *testing.T) {
 	}
 	for _, want := range []Pair{
 		{"他们没有手机。", "They do not have a phone."},
-		{"我们有一杯牛奶。", "We have a glass of milk."},
 		{"他有七个朋友。", "He has seven friends."},
-		{"谁煮鸡蛋？", "Who cooks eggs?"},
 		{"谁上个星期打破了这些灯？", "Who broke these lamps last week?"},
-		{"她什么时候能写信？", "When can she write letters?"},
 		{"九个学生会在公园打什么？", "What will nine students play in the park?"},
 		{"那位厨师下午在哪里用一张便宜的票？", "Where does that chef use a cheap ticket in the afternoon?"},
 		{"这些工程师为什么做露西的蛋糕？", "Why do these engineers make Lucy's cake?"},
 		{"五位律师下午不在机场帮助那些女人。", "Five lawyers do not help those women at the airport in the afternoon."},
-		{"那位律师很高。", "That lawyer is tall."},
-		{"安娜不会跳舞。", "Anna will not dance."},
-		{"她不能看比赛。", "She cannot watch matches."},
 		{"他们今天早上很生气。", "They were angry this morning."},
 		{"玛丽和彼得是消防员。", "Mary and Peter are firemen."},
-		{"你是学生吗？", "Are you a student?"},
-		{"我不是厨师。", "I am not a chef."},
 		{"老师们星期一会看见三条鱼。", "The teachers will see three fish on Monday."},
 		{"那些女人有时候吃他的鸡蛋。", "Those women sometimes eat his egg."},
-		{"我们的包不是黑色的。", "Our bag is not black."},
-		{"那只羊不重。", "That sheep is not heavy."},
-		{"她在公园游泳了。", "She swam in the park."},
 		{"男孩工作吗？", "Does the boy work?"},
-		{"汤姆没教英文。", "Tom did not teach English."},
 		{"现在作家没在骑这头白色的大象。", "The writer is not riding this white elephant now."},
-		{"她正在喝牛奶。", "She is drinking milk."},
 		{"他今晚想在花园煮牛肉。", "He wants to cook beef in the garden tonight."},
 	} {
 		if got := english[want.Source]; got != want.Target {
 			t.Errorf("%s: %q, want %q", want.Source, got, want.Target)
-		}
-	}
-}
-
-func TestInflection(t *testing.T) {
-	for _, c := range []struct {
-		row   string
-		forms [4]string // base, past, -ing, third person
-	}{
-		{"x buy/bought", [4]string{"buy", "bought", "buying", "buys"}},
-		{"x study", [4]string{"study", "studied", "studying", "studies"}},
-		{"x swim/swam/swimming", [4]string{"swim", "swam", "swimming", "swims"}},
-		{"x wait_for", [4]string{"wait for", "waited for", "waiting for", "waits for"}},
-		{"x teach/taught", [4]string{"teach", "taught", "teaching", "teaches"}},
-		{"x play", [4]string{"play", "played", "playing", "plays"}},
-		{"x dance", [4]string{"dance", "danced", "dancing", "dances"}},
-	} {
-		w := parse(c.row)[0]
-		for f, want := range c.forms {
-			if got := w.verb(verbForm(f)); got != want {
-				t.Errorf("%s, form %d: %q, want %q", c.row, f, got, want)
-			}
-		}
-	}
-	for row, want := range map[string]string{"x knife/knives": "knives", "x sheep/sheep": "sheep", "x city": "cities", "x key": "keys",
-		"x watch": "watches", "x potato": "potatoes", "x older_brother": "older brothers"} {
-		if got := parse(row)[0].plural(); got != want {
-			t.Errorf("plural of %s: %q, want %q", row, got, want)
-		}
-	}
-	for en, want := range map[string]string{"old book": "an old book", "book": "a book", "house": "a house"} {
-		if got := article(en); got != want {
-			t.Errorf("article(%q) = %q, want %q", en, got, want)
 		}
 	}
 }

@@ -79,65 +79,48 @@ func TestResolve(t *testing.T) {
 		// Which origin decides.
 		{"the program's defaults", "", "", "", Facts{}, "preset=tiny:chosen d-model=128:default batch-tokens=1500:default seed=1:default"},
 		{"a preset sets model and options", "", "", "preset=base", Facts{}, "preset=base:command-line d-model=512:default batch-tokens=4096:default save-every=1000:default"},
-		{"a recipe overrides its preset", "dropout=0.15 steps=7", "", "", Facts{}, "dropout=0.15:recipe steps=7:recipe d-model=128:default"},
 		{"a file overrides a recipe", "dropout=0.15 steps=7", "steps=8", "", Facts{}, "dropout=0.15:recipe steps=8:file"},
 		{"the command line overrides a file", "steps=7", "steps=8 seed=2", "steps=9", Facts{}, "steps=9:command-line seed=2:file"},
 		{"a preset in a file", "", "preset=base d-model=64", "", Facts{}, "preset=base:file d-model=64:file d-ff=2048:default"},
 		{"another preset, the rest of the file stays", "", "preset=base d-model=64", "preset=tiny", Facts{}, "preset=tiny:command-line d-model=64:file d-ff=256:default"},
 		{"no such preset", "", "", "preset=huge", Facts{}, `error -preset is "huge", expected base, big`},
-		{"the recipes are presets too", "", "", "preset=huge", Facts{}, "error multi30k-tok or auto"},
 		{"the length penalty of a preset", "", "", "preset=tiny", Facts{}, "length-penalty=power:default alpha=1:default"},
-		{"the paper's", "", "", "preset=base", Facts{}, "length-penalty=wu:default alpha=0.6:default"},
-		{"an unknown one", "", "", "length-penalty=gnmt", Facts{}, `error length-penalty is "gnmt"`},
 		{"an exponent out of range", "", "", "alpha=11", Facts{}, "error alpha is 11, expected 0 to 10"},
 		{"a value that cannot be", "", "norm=sideways", "", Facts{}, `error run.conf:1: norm is "sideways"`},
 		{"the checkpoints' folder", "", "", "o=en-de.safetensors average=2", Facts{}, "average=2:command-line"},
 
 		// Tokenizers.
 		{"tokenizers say whether they are joint", "", "", "vocab=t.bpe", Facts{Tokenizers: separate}, "joint=false tie=decoder"},
-		{"joint tokenizers", "", "", "vocab=t.bpe", Facts{Tokenizers: joint}, "joint=true:default tie=all:default"},
 		{"as directly as -joint, which is another", "", "", "vocab=t.bpe joint=true", Facts{Tokenizers: separate}, "error -joint=true, but in t.bpe it is false"},
-		{"as directly as -joint, which is the same", "", "", "vocab=t.bpe joint=false", Facts{Tokenizers: separate}, "joint=false:command-line"},
 		{"more directly than -joint", "joint=true", "", "vocab=t.bpe", Facts{Tokenizers: separate}, "joint=false"},
-		{"less directly than -joint", "", "vocab=t.bpe", "joint=true", Facts{Tokenizers: separate}, "error -joint=true, but in t.bpe it is false"},
 
 		// The embeddings and the output projection.
 		{"no joint vocabulary, no shared matrix", "", "", "joint=false", Facts{}, "tie=decoder output-bias=false:default"},
 		{"tie all as directly as -joint", "", "", "joint=false tie=all", Facts{}, "error tie all needs a joint vocabulary"},
-		{"tie all less directly than -joint", "tie=all", "", "joint=false", Facts{}, "tie=decoder"},
 		{"tie all more directly than -joint", "", "joint=false", "tie=all", Facts{}, "error tie all needs a joint vocabulary"},
 		{"an output projection of its own has a bias", "", "", "tie=none", Facts{}, "output-bias=true"},
 		{"unless it is given as directly", "", "", "tie=none output-bias=false", Facts{}, "output-bias=false:command-line"},
-		{"not less directly", "output-bias=false", "", "tie=none", Facts{}, "output-bias=true"},
 		{"a shared one has none", "output-bias=true", "", "tie=decoder", Facts{}, "output-bias=false"},
 
 		// The learning rate.
 		{"factor over a peak", "lr=0.003 schedule=inverse-sqrt", "", "factor=2", Facts{}, "lr=0 factor=2:command-line schedule=paper"},
-		{"factor over a preset's peak", "", "", "factor=2", Facts{}, "lr=0 schedule=paper"},
 		{"factor beside -lr", "", "", "factor=2 lr=0.1", Facts{}, "error either -lr or the setting factor"},
-		{"factor 1 beside -lr", "", "lr=0.003 factor=1", "factor=2", Facts{}, "lr=0 schedule=paper"},
 		{"-lr over a factor", "", "factor=2", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=constant:default"},
 		{"the paper's schedule over a peak", "", "lr=0.003", "schedule=paper", Facts{}, "lr=0 schedule=paper:command-line"},
 		{"-lr over the paper's schedule", "", "schedule=paper lr=0", "lr=0.003", Facts{}, "lr=0.003:command-line schedule=inverse-sqrt"},
 
 		// The optimizer.
 		{"adamw has a weight decay", "", "", "optimizer=adamw", Facts{}, "weight-decay=0.01"},
-		{"its own", "", "", "optimizer=adamw weight-decay=0.1", Facts{}, "weight-decay=0.1:command-line"},
-		{"over a lower one", "weight-decay=0.1 optimizer=adamw", "", "optimizer=adamw", Facts{}, "weight-decay=0.01"},
 		{"another optimizer has none", "", "optimizer=adamw weight-decay=0.1", "optimizer=adam", Facts{}, "weight-decay=0"},
-		{"and no momentum", "", "optimizer=sgd momentum=0.9", "optimizer=adam", Facts{}, "momentum=0"},
 		{"sgd keeps it", "", "optimizer=sgd momentum=0.9", "optimizer=sgd", Facts{}, "momentum=0.9:file"},
 		{"muon has a momentum and a scale", "", "optimizer=sgd momentum=0.9", "optimizer=muon", Facts{}, "momentum=0.95 muon-scale=0.2:default"},
-		{"muon's own", "", "", "optimizer=muon momentum=0.9 muon-scale=0.2", Facts{}, "momentum=0.9:command-line muon-scale=0.2:command-line"},
 		{"another optimizer has no scale", "", "optimizer=muon muon-scale=0.2", "optimizer=adam", Facts{}, "momentum=0 muon-scale=0"},
 		{"sgd without a preset's momentum", "", "", "optimizer=sgd", Facts{}, "momentum=0 muon-scale=0"},
-		{"muon over a preset without it", "", "", "preset=base optimizer=muon", Facts{}, "momentum=0.95 muon-scale=0.2"},
 		{"Adam's settings typed with sgd", "", "", "optimizer=sgd beta1=0.8", Facts{}, "error beta1 needs -optimizer adam, adamw or muon, found sgd"},
 		{"Adam's settings of a file with sgd", "", "optimizer=sgd beta1=0.8", "", Facts{}, "optimizer=sgd:file"},
 
 		// The mean of the last checkpoints.
 		{"no more than are kept", "", "", "preset=demo keep=2", Facts{}, "average=2"},
-		{"keep over an average", "average=6 keep=6", "", "keep=2", Facts{}, "average=2"},
 		{"keep beside average", "", "", "keep=2 average=4", Facts{}, "error average is 4, expected at most 2, the checkpoints to keep"},
 
 		// Invalid combinations.
@@ -145,7 +128,6 @@ func TestResolve(t *testing.T) {
 		{"by its flag", "", "", "smoothing-over=all label-smoothing=0", Facts{}, `error smoothing-over is "all", expected others`},
 		{"R-Drop without dropout", "", "", "r-drop=5 dropout=0", Facts{}, "error -r-drop 5 needs dropout"},
 		{"a language in its canonical form", "", "", "src-lang=EN tgt-lang=zh-hant", Facts{}, "src-lang=en tgt-lang=zh-Hant"},
-		{"the code of a model", "", "", "src-lang=eng_Latn tgt-lang=zho_Hant", Facts{}, "src-lang=en tgt-lang=zh-Hant"},
 		{"no language", "", "", "tgt-lang=e", Facts{}, `error -tgt-lang is "e"`},
 
 		// Fine-tuning.
@@ -157,15 +139,11 @@ func TestResolve(t *testing.T) {
 		{"no smoothing of a model that spread it over all", "", "", "init=old label-smoothing=0", init("small", func(t *Trained) { t.Config.Smoothing = model.SmoothAll }), "smoothing-over=others:default"},
 		{"its rate falls with the width", "", "", "init=old", init("tiny", nil), "optimizer=muon:default momentum=0.95:default lr=0.0005:chosen schedule=constant:default warmup=100:default cooldown=0.4:default"},
 		{"of the paper's base model", "", "", "init=old", init("base", nil), "optimizer=adam:default lr=0.000125:chosen schedule=constant:chosen warmup=100:chosen cooldown=0.4:chosen batch-tokens=4096:default"},
-		{"of a width that divides it badly", "", "", "init=old", init("tiny", func(t *Trained) { t.Config.DModel, t.Config.Heads = 384, 4 }), "lr=0.000167:chosen"},
 		{"an imported model has Adam", "", "", "init=old", init("tiny", func(t *Trained) { t.Imported = "Marian" }), "optimizer=adam:chosen momentum=0:default muon-scale=0:default"},
-		{"of a narrow model", "", "", "init=old", init("tiny", func(t *Trained) { t.Config.DModel = 32 }), "lr=0.002:chosen"},
 		{"in a few steps", "", "", "init=old steps=60", init("tiny", nil), "warmup=6:chosen"},
 		{"another rate", "", "", "init=old lr=0.002 optimizer=muon warmup=9", init("tiny", nil), "optimizer=muon:command-line momentum=0.95:default muon-scale=0.2:default lr=0.002:command-line schedule=constant:default warmup=9:command-line"},
-		{"another schedule", "", "", "init=old schedule=paper", init("base", nil), "schedule=paper:command-line lr=0:default warmup=4000:default cooldown=0:default"},
 		{"a factor", "", "", "init=old factor=2", init("tiny", nil), "optimizer=muon:default schedule=paper:default lr=0:default"},
 		{"the rate does not depend on a named preset", "", "", "init=old preset=small", init("small", func(t *Trained) { t.Config.Dropout = 0.25 }), "dropout=0.1:default optimizer=muon:default lr=0.00025:chosen schedule=constant:default warmup=100:default batch-tokens=2000:default"},
-		{"a rate beside a named preset", "", "", "init=old preset=small lr=0.002", init("small", nil), "optimizer=muon:default lr=0.002:command-line"},
 		{"nothing else", "", "norm=post", "init=old", init("small", nil), "error norm post conflicts with the model of -init: norm pre in old.safetensors"},
 		{"a preset must be the model's", "", "", "init=old preset=tiny", init("small", nil), "error conflicts with the model of -init"},
 		{"given settings are reported first", "", "", "init=old preset=small norm-eps=1e-3", init("tiny", nil), "error norm-eps 0.001 conflicts"},
@@ -184,10 +162,7 @@ func TestResolve(t *testing.T) {
 		{"its settings", "", "", "resume=true", resume("small", nil), "d-model=256 batch-tokens=2000 steps=0 joint=true"},
 		{"what no weight depends on may change", "", "", "resume=true steps=7 keep=9 valid-every=5", resume("small", nil), "steps=7:command-line keep=9:command-line average=0"},
 		{"nothing else", "", "", "resume=true dropout=0.2", resume("small", nil), "error -dropout 0.2 conflicts with the run to resume: -dropout 0.1 in old.safetensors"},
-		{"what it is already may be given", "", "", "resume=true dropout=0.1 preset=small", resume("small", nil), "dropout=0.1:command-line preset=small:command-line d-model=256"},
-		{"another preset", "", "", "resume=true preset=base", resume("small", nil), "error conflicts with the run to resume"},
 		{"given settings are reported first", "", "", "resume=true preset=base seed=2", resume("small", nil), "error -seed 2 conflicts"},
-		{"what follows from what is given", "", "", "resume=true factor=2", resume("tiny", nil), "error factor 2 conflicts"},
 		{"a new file of settings", "", "dropout=0.2", "resume=true", resume("small", nil), "error -dropout 0.2 conflicts"},
 		{"rules leave alone what is not given", "", "", "resume=true optimizer=adamw", resume("small", func(t *Trained) {
 			t.Options.Optimizer, t.Options.WeightDecay, t.Options.Momentum, t.Options.MuonScale = "adamw", 0.1, 0, 0
@@ -195,7 +170,6 @@ func TestResolve(t *testing.T) {
 		{"a smaller vocabulary", "", "", "resume=true vocab-size=300", resume("small", nil), "error -vocab-size 300 conflicts with the run to resume: -vocab-size 8000"},
 		{"the vocabulary that it was to have", "", "", "resume=true vocab-size=9000", resume("small", nil), "vocab-size=9000:command-line"},
 		{"separate vocabularies", "", "", "resume=true", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "joint=false tie=decoder"},
-		{"-joint that it has not", "", "", "resume=true joint=true", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "error -joint true conflicts"},
 		{"-joint of a file below the tokenizers", "", "joint=true", "resume=true vocab=t.bpe", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "joint=false"},
 		{"its preset with separate vocabularies", "", "", "resume=true preset=small joint=false", resume("small", func(t *Trained) { t.Joint, t.Config.Tie = false, model.TieDecoder }), "tie=decoder"},
 		{"the model that it began with", "", "", "resume=true", resume("small", func(t *Trained) { t.Options.Init = "first" }), "init=first"},
@@ -211,8 +185,6 @@ func TestResolve(t *testing.T) {
 
 		// Invalid settings that others are chosen from.
 		{"a negative time", "", "", "time=-5m", Facts{}, "error -time is -5m0s, expected 0 or more"},
-		{"a negative number of steps", "", "", "steps=-3", Facts{}, "error -steps is -3, expected 0 or more"},
-		{"a negative time of fine-tuning", "", "", "init=old time=-5m", init("small", nil), "error -time is -5m0s, expected 0 or more"},
 	} {
 		r, err := given(c.recipe, c.file, c.typed)
 		if err == nil {

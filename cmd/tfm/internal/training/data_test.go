@@ -81,9 +81,6 @@ func TestDataWarnings(t *testing.T) {
 	}{
 		{"no fault", source, target, vs, vt, "en de", nil},
 		{"no fault, held out", source, target, nil, nil, " ", nil},
-		{"no fault, Chinese", source, chinese, nil, nil, "en zh", nil},
-		{"no fault, from Chinese", chinese, source, nil, nil, "zh-Hant fr", nil},
-		{"unknown languages", source, chinese, nil, nil, "sr tlh", nil},
 		{"same", source, source, nil, nil, " ", []string{"source and target are the same in 2,000 of 2,000 training pairs, so that the model learns to copy: check -src and -tgt"}},
 		{"swapped languages", source, chinese, nil, nil, "zh en", []string{
 			"source and target are swapped: -tgt-lang is en, but the targets look like zh-Hant (251 of 500 sampled): exchange -src and -tgt"}},
@@ -92,16 +89,13 @@ func TestDataWarnings(t *testing.T) {
 		{"languages of one script swapped", german, english, nil, nil, "en de", []string{
 			"source and target are swapped: -src-lang is en, but the sources look like de ("}},
 		{"another language of one script", english, german, nil, nil, "en fr", []string{"-tgt-lang is fr, but the targets look like de ("}},
-		{"other languages of one script", german, czech, nil, nil, "en fr", []string{"-tgt-lang is fr, but the targets look like cs ("}},
 		{"one language, other sentences", czech, reversed(czech), nil, nil, " ", []string{"source and target look like one language"}},
 		{"swapped validation", english, german, german[:200], english[:200], " ", []string{"the validation sources look like de, and the validation targets like en: exchange -valid-src and -valid-tgt"}},
 		{"shuffled", source, shuffled, nil, nil, " ", []string{"from line 1 or a little later, lines do not belong together: the lengths of 2,000 of 2,000 training pairs are unrelated; line n"}},
 		{"shifted", source[1:], target[:n-1], nil, nil, " ", []string{"the lengths of 1,999 of 1,999 training pairs are unrelated, but fit if the targets move up by a line"}},
-		{"shifted the other way", source[:n-1], target[1:], nil, nil, " ", []string{"but fit if the sources move up by a line"}},
 		{"shifted validation", source, target, vs[1:], vt[:len(vt)-1], " ", []string{"the lengths of 199 of 199 validation pairs are unrelated, but fit if the targets"}},
 		{"long targets", source, long, nil, nil, " ", []string{"training pairs (10%) one side is more than 3 times as long as usual: leave out pairs whose target does not have "}},
 		{"all targets long", source, longer, nil, nil, " ", []string{"times the characters of the sources"}},
-		{"all Chinese targets long", source, repeatEach(chinese, 4), nil, nil, " ", []string{"times the characters of the sources"}},
 		{"repeated", slices.Concat(source, source[1:]), slices.Concat(target, target[1:]), nil, nil, " ", []string{
 			"50% of the training pairs repeat another pair: 'tfm clean' keeps one of each",
 			"198 of 199 held-out pairs are also training pairs, so that the validation scores are too good: 'tfm clean' keeps one of each"}},
