@@ -30,10 +30,7 @@ func TestAdapt(t *testing.T) {
 	var first []translate.Result
 	for _, threads := range []int{1, 3} {
 		tr := open(t, translate.Options{KeepModel: true, Threads: threads})
-		got, err := tr.Do(ctx, translate.Request{Texts: texts, Memory: m, Adapt: 0.8, Tokens: true, Attention: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := do(t, tr, translate.Request{Texts: texts, Memory: m, Adapt: 0.8, Tokens: true, Attention: true})
 		if first == nil {
 			first = got
 		}
@@ -47,10 +44,7 @@ func TestAdapt(t *testing.T) {
 			if i != 1 && (got[i].Best() != plain[i].Best() || s != "" && got[i].Translations[0].Score != plain[i].Translations[0].Score) != (similar[i] > 0) {
 				t.Errorf("%q: %q, without tuning %q", s, got[i].Best(), plain[i].Best())
 			}
-			one, err := tr.Do(ctx, translate.Request{Texts: []string{s}, Memory: m, Adapt: 0.8, Tokens: true, Attention: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			one := do(t, tr, translate.Request{Texts: []string{s}, Memory: m, Adapt: 0.8, Tokens: true, Attention: true})
 			if !reflect.DeepEqual(one[0], got[i]) {
 				t.Errorf("%q alone: %+v, among others %+v", s, one[0], got[i])
 			}
@@ -65,10 +59,7 @@ func TestAdapt(t *testing.T) {
 
 	// A sentence of a text, like a text.
 	tr := open(t, translate.Options{KeepModel: true})
-	got, err := tr.Do(ctx, translate.Request{Texts: []string{"the big house. the red dog sees the black dog"}, Memory: m, Adapt: 0.8, Split: &split.Options{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := do(t, tr, translate.Request{Texts: []string{"the big house. the red dog sees the black dog"}, Memory: m, Adapt: 0.8, Split: &split.Options{}})
 	if s := got[0].Sentences; len(s) != 2 || s[0].Similarity != 0 || s[1].Similarity < 0.8 || s[1].Best() != first[0].Best() {
 		t.Errorf("sentences %+v", s)
 	}
@@ -104,15 +95,9 @@ func TestAdaptStandIns(t *testing.T) {
 			}
 			return kept
 		}}
-		plain, err := tr.Do(context.Background(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plain := do(t, tr, r)
 		r.Adapt = 0.8
-		got, err := tr.Do(context.Background(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := do(t, tr, r)
 		for i, sentence := range got[0].Sentences {
 			if same, tuned := sentence.Best() == plain[0].Sentences[i].Best(), i == 1; same == tuned || sentence.Similarity > 0 != tuned {
 				t.Errorf("sentence %d: %q, without Adapt %q", i, sentence.Best(), plain[0].Sentences[i].Best())
@@ -127,10 +112,7 @@ func TestAdaptStandIns(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.KeepOf, r.Glossary = nil, g
-		with, err := tr.Do(context.Background(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		with := do(t, tr, r)
 		r.Adapt = 0
 		if without, err := tr.Do(context.Background(), r); err != nil || !reflect.DeepEqual(with, without) {
 			t.Errorf("with a glossary %+v, without Adapt %+v, %v", with, without, err)
@@ -226,10 +208,7 @@ func TestAdaptConcurrent(t *testing.T) {
 	texts := []string{"the red dog sees the black dog", "the big house", "the big house sees the dog", "the red dog"}
 	var want []string
 	for _, s := range texts {
-		r, err := tr.Do(context.Background(), translate.Request{Texts: []string{s}, Memory: m, Adapt: 0.7})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := do(t, tr, translate.Request{Texts: []string{s}, Memory: m, Adapt: 0.7})
 		want = append(want, r[0].Best())
 	}
 	var all sync.WaitGroup

@@ -121,10 +121,7 @@ func newArrivals(t *testing.T, tr *translate.Translator) *arrivals {
 		}
 		for i, r := range a.options {
 			r.Texts = []string{s}
-			results, err := tr.Do(background, r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			results := do(t, tr, r)
 			a.want[i] = append(a.want[i], results[0])
 		}
 	}

@@ -3,12 +3,10 @@ package translate_test
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text"
 	"tfm/text/tokenizer/bpe"
@@ -21,10 +19,7 @@ func TestPrefix(t *testing.T) {
 	tr := open(t, translate.Options{})
 	texts := []string{"the red dog", "", "the old tree", "the good cat"}
 	for _, o := range []decode.Options{{}, {Beam: 1, MaxExtra: 30}, {Beam: 4, MaxExtra: 30, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 30}} {
-		results, err := tr.Do(context.Background(), translate.Request{Texts: texts, Decode: o, Prefix: "le ch", Prefixes: []string{"", "C", "un Zeu"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		results := do(t, tr, translate.Request{Texts: texts, Decode: o, Prefix: "le ch", Prefixes: []string{"", "C", "un Zeu"}})
 		for i, want := range []string{"le ch", "", "un Zeu", "le ch"} {
 			for _, h := range results[i].Translations {
 				if !strings.HasPrefix(h.Text, want) {
@@ -57,10 +52,7 @@ func TestCertainParts(t *testing.T) {
 	texts := append([]string{""}, sources...)
 	for _, o := range []decode.Options{{}, {Beam: 1, MaxExtra: 20}, {Beam: 4, NBest: 4, MaxExtra: 20}, {Sample: true, Temperature: 3, TopP: 1, MaxExtra: 20}} {
 		parts := make([][]string, len(texts))
-		results, err := tr.Do(context.Background(), translate.Request{Texts: texts, Decode: o, Certain: func(i int, part string) { parts[i] = append(parts[i], part) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		results := do(t, tr, translate.Request{Texts: texts, Decode: o, Certain: func(i int, part string) { parts[i] = append(parts[i], part) }})
 		for i, r := range results {
 			if got := strings.Join(parts[i], ""); got != r.Best() {
 				t.Errorf("%+v: parts %q of the translation %q", o, parts[i], r.Best())
@@ -81,10 +73,7 @@ func TestTokenScoresAndAlternatives(t *testing.T) {
 	tr := open(t, translate.Options{})
 	o := tr.DefaultOptions()
 	o.TokenScores, o.Alternatives = true, 3
-	results, err := tr.Do(context.Background(), translate.Request{Texts: []string{"the red dog"}, Decode: o, Tokens: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := do(t, tr, translate.Request{Texts: []string{"the red dog"}, Decode: o, Tokens: true})
 	h := results[0].Translations[0]
 	if n := len(h.Tokens) + 1; len(h.TokenScores) != n || len(h.Alternatives) != n {
 		t.Fatalf("%d token scores and alternatives of %d positions for %d tokens and EOS", len(h.TokenScores), len(h.Alternatives), n-1)
@@ -97,8 +86,8 @@ func TestTokenScoresAndAlternatives(t *testing.T) {
 }
 
 // Models with random weights and byte-level vocabularies say any bytes. No search gives a part of a
-// character, at no length limit.
-func TestTranslationsNeedNoReplacement(t *testing.T) {
+// character, at no length limit, and a translation is one line, covered by its tokens.
+func TestTranslationsAreOneValidLine(t *testing.T) {
 	corpora := map[string][]string{
 		"zh":    {"没有人知道灯为何灭了。", "每个人都在监视。", "我生病了，你知道吗？", "他们在公园里踢足球。", "这本书是谁的？"},
 		"mixed": {"naïve façade 10 €", "привет, как дела?", "日本語と한국어", "𝄞 in F♯ 🎼🎻", "The old dog sees the cat.", "灯为何灭了 why?"},
@@ -108,7 +97,8 @@ func TestTranslationsNeedNoReplacement(t *testing.T) {
 		{Beam: 1}, {Beam: 1, NoScore: true, NoRepeat: 2}, {Beam: 4, Alpha: 1}, {Beam: 8, NBest: 8, RepetitionPenalty: 2}, {Beam: 3, MinTokens: 5},
 		{Sample: true, Temperature: 1, TopP: 1, NBest: 8}, {Sample: true, Temperature: 8, TopP: 0.9, NBest: 8}, {Sample: true, Temperature: 2, TopP: 1, TopK: 20, NBest: 8},
 	}
-	parts, truncated := 0, 0 // translations with characters of several pieces; truncated ones
+	lineBreaks := strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
+	parts, truncated, breaks := 0, 0, 0 // translations with characters of several pieces, truncated ones, with line breaks
 	for name, lines := range corpora {
 		for _, merges := range []int{0, 60} {
 			var v vocab.Trainer
@@ -119,28 +109,11 @@ func TestTranslationsNeedNoReplacement(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := model.New(model.Config{DModel: 16, Heads: 2, DFF: 16, EncoderLayers: 1, DecoderLayers: 1, Norm: model.PreNorm,
-				SrcVocab: tokenizers.Source.Size(), TgtVocab: tokenizers.Target.Size(), Tie: model.TieNone, NormEps: 1e-5, MaxLen: 64})
-			if err != nil {
-				t.Fatal(err)
-			}
-			m.AllocWeights()
-			m.Init(uint64(merges))
-			random := rand.New(rand.NewPCG(uint64(merges), 8))
-			for i := range m.Params.W {
-				m.Params.W[i] += float32(0.7 * random.NormFloat64())
-			}
-			tr, err := translate.New(m, tokenizers, translate.Options{Threads: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tr := randomTranslator(t, tokenizers, uint64(merges))
 			for _, o := range searches {
 				for _, o.MaxTokens = range []int{1, 2, 3, 15} {
 					o.MaxExtra = 50
-					results, err := tr.Do(context.Background(), translate.Request{Texts: lines, Decode: o, Tokens: true})
-					if err != nil {
-						t.Fatal(err)
-					}
+					results := do(t, tr, translate.Request{Texts: lines, Decode: o, Tokens: true})
 					for _, r := range results {
 						for _, h := range r.Translations {
 							var ids []int32
@@ -150,8 +123,12 @@ func TestTranslationsNeedNoReplacement(t *testing.T) {
 								isPart = isPart || !utf8.ValidString(tokenizers.Target.Bytes(token.ID))
 							}
 							raw := tokenizers.Target.Decode(ids)
-							if !utf8.ValidString(raw) || strings.Contains(h.Text, "\uFFFD") != strings.Contains(raw, "\uFFFD") {
+							if !utf8.ValidString(raw) || h.Text != lineBreaks.Replace(raw) {
 								t.Errorf("%s, %d merges, %+v: %q from %q", name, merges, o, h.Text, raw)
+							}
+							contiguous(t, h.Text, h.Tokens, true)
+							if h.Text != raw {
+								breaks++
 							}
 							if isPart {
 								parts++
@@ -163,10 +140,9 @@ func TestTranslationsNeedNoReplacement(t *testing.T) {
 					}
 				}
 			}
-			tr.Close()
 		}
 	}
-	if parts < 500 || truncated < 500 {
-		t.Errorf("%d translations with parts of characters, %d truncated; want at least 500 of each", parts, truncated)
+	if parts < 500 || truncated < 500 || breaks < 20 {
+		t.Errorf("%d translations with parts of characters, %d truncated, %d with line breaks", parts, truncated, breaks)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 
@@ -31,16 +32,7 @@ func TestOpenFilesForDecoding(t *testing.T) {
 	texts := []string{"the red dog", "", "the small cat sees the old house"}
 	results := func(path string, o translate.Options) []translate.Result {
 		t.Helper()
-		tr, err := translate.Open(path, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer tr.Close()
-		list, err := tr.Do(context.Background(), translate.Request{Texts: texts})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return list
+		return do(t, openFile(t, path, o), translate.Request{Texts: texts})
 	}
 	exact, rounded := results(toyModel(), translate.Options{}), results(toyModel(), translate.Options{Int8: true})
 	for _, c := range []struct {
@@ -95,6 +87,9 @@ func TestCloseOfAMappedFile(t *testing.T) {
 		all.Wait()
 		if err := tr.Close(); err != nil {
 			t.Error("second Close:", err)
+		}
+		if _, err := tr.Translate(background, []string{"the red dog"}); err == nil || !strings.Contains(err.Error(), "closed") {
+			t.Errorf("after Close: error %v, want \"closed\"", err)
 		}
 	}
 }

@@ -67,10 +67,7 @@ func TestGlossary(t *testing.T) {
 	for _, o := range []decode.Options{{}, {Beam: 1, MaxExtra: 30}, {Beam: 4, MaxExtra: 30, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, NBest: 3, MaxExtra: 30}} {
 		for _, splits := range []*split.Options{nil, {}} {
 			r := translate.Request{Texts: texts, Decode: o, Glossary: g, Split: splits, Prefix: "le "}
-			results, err := tr.Do(context.Background(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			results := do(t, tr, r)
 			for i, result := range results {
 				for _, h := range result.Translations {
 					if !strings.Contains(h.Text, wants[i]) || len(h.Kept) > 0 || strings.Contains(texts[i], "dog") && !strings.Contains(h.Text, "Löwe") && !strings.Contains(h.Text, "chien") {
@@ -80,10 +77,7 @@ func TestGlossary(t *testing.T) {
 			}
 			for i := range texts {
 				r.Texts = texts[i : i+1]
-				alone, err := tr.Do(context.Background(), r)
-				if err != nil {
-					t.Fatal(err)
-				}
+				alone := do(t, tr, r)
 				if !o.Sample && alone[0].Best() != results[i].Best() {
 					t.Errorf("%+v: %q alone, %q among others", o, alone[0].Best(), results[i].Best())
 				}

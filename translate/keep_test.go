@@ -51,10 +51,7 @@ func TestKeep(t *testing.T) {
 				parts = make([]string, len(texts))
 				r.Certain = func(i int, part string) { parts[i] += part }
 			}
-			results, err := tr.Do(context.Background(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			results := do(t, tr, r)
 			for i, result := range results {
 				if (texts[i] == "") != (len(result.Translations) == 0) || parts != nil && parts[i] != result.Best() {
 					t.Fatalf("%+v: %q, in parts %q, of %q", o, result.Best(), parts, texts[i])
@@ -148,10 +145,7 @@ func TestKeepAnywhere(t *testing.T) {
 		plains = append(plains, plain)
 	}
 	r := translate.Request{Texts: plains, Split: &split.Options{Lines: true}, KeepOf: func(_ int, s string) []text.Range { return ranges[s] }}
-	results, err := tr.Do(context.Background(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := do(t, tr, r)
 	for i, result := range results {
 		for _, h := range result.Translations {
 			checkKept(t, plains[i], ranges[plains[i]], h)

@@ -50,15 +50,6 @@ func nllb(c *model.Config) {
 	c.TgtLanguages, c.TargetBegins = "fra_Latn=302 eng_Latn=300 zho_Hans=301 zho_Hant=303", true
 }
 
-func do(t *testing.T, tr *translate.Translator, r translate.Request) []translate.Result {
-	t.Helper()
-	results, err := tr.Do(context.Background(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return results
-}
-
 // A language of the request is the code at the begin of the text, for every sentence with Split,
 // and texts with different languages translate together as alone.
 func TestToIsTheCodeInTheText(t *testing.T) {

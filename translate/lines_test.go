@@ -45,7 +45,7 @@ func TestLines(t *testing.T) {
 	texts := []string{"not", "to", "be", "changed"}
 	for _, batch := range []int{0, 1, 3, 1000} {
 		var warnings []string
-		o := translate.LineOptions{Request: translate.Request{Texts: texts}, Batch: batch, Warn: func(w text.Warning) { warnings = append(warnings, w.Message) }}
+		o := translate.LineOptions{Request: translate.Request{Texts: texts}, Batch: batch, Warn: func(w text.Warning) { warnings = append(warnings, w.Kind+" "+w.Message) }}
 		got, err := collect(tr, mended(input), o)
 		if err != nil || len(got) != len(sources)+6 {
 			t.Fatalf("batches of %d: %d lines, error %v, want %d lines", batch, len(got), err, len(sources)+6)
@@ -55,8 +55,8 @@ func TestLines(t *testing.T) {
 			t.Errorf("batches of %d: translations %q", batch, got)
 		}
 		want := []string{
-			"in:19: invalid UTF-8 at byte 1, replaced by U+FFFD",
-			fmt.Sprintf("in:21: %d tokens, truncated to 31", len(tr.Tokenizers().Source.Encode(nil, strings.Repeat("the cat ", 200)))),
+			text.InvalidUTF8 + " in:19: invalid UTF-8 at byte 1, replaced by U+FFFD",
+			fmt.Sprintf(translate.TruncatedLine+" in:21: %d tokens, truncated to 31", len(tr.Tokenizers().Source.Encode(nil, strings.Repeat("the cat ", 200)))),
 		}
 		if !slices.Equal(warnings, want) {
 			t.Errorf("batches of %d: warnings %q, want %q", batch, warnings, want)

@@ -55,10 +55,7 @@ func TestMarked(t *testing.T) {
 			documents = append(documents, withTags(random, words))
 		}
 		r := translate.Request{Texts: documents, Split: splits, Markup: markup.ReadHTML}
-		results, err := tr.Do(ctx, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		results := do(t, tr, r)
 		for i, s := range documents {
 			d, err := markup.ReadHTML(s)
 			if err != nil {
@@ -88,10 +85,7 @@ func TestMarked(t *testing.T) {
 					}
 					return kept
 				}
-				want, err := tr.Do(ctx, plain)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := do(t, tr, plain)
 				if marked[k].Plain != want[0].Best() {
 					t.Errorf("%q becomes %q, its plain text %q", x.Plain, marked[k].Plain, want[0].Best())
 				}
@@ -144,10 +138,7 @@ func TestMarkedPlaces(t *testing.T) {
 	for _, x := range texts {
 		sampled.Texts = append(sampled.Texts, x.Plain)
 	}
-	plain, err := tr.Do(context.Background(), sampled)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := do(t, tr, sampled)
 	for i := range plain {
 		if marked[i].Plain != plain[i].Best() {
 			t.Errorf("draw %q, want %q", marked[i].Plain, plain[i].Best())
@@ -167,15 +158,9 @@ func TestMarkedAlternatives(t *testing.T) {
 	plain := sources[1] + ". " + sources[2] + "."
 	for _, splits := range []*split.Options{nil, {}} {
 		r := translate.Request{Texts: []string{plain}, Split: splits, Decode: decoding}
-		want, err := tr.Do(t.Context(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := do(t, tr, r)
 		r.Texts, r.Markup = []string{"<p><b>" + sources[1] + "</b>. " + sources[2] + ".</p>"}, markup.ReadHTML
-		got, err := tr.Do(t.Context(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := do(t, tr, r)
 		var texts []string
 		for k := range decoding.NBest {
 			alternative := want[0].Alternative(k)

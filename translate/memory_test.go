@@ -49,10 +49,7 @@ func TestMemoryOfKept(t *testing.T) {
 	}}
 	for _, splits := range []*split.Options{nil, {}} {
 		r.Split = splits
-		got, err := tr.Do(context.Background(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := do(t, tr, r)
 		for i, inMemory := range []bool{true, false, false} {
 			if got[i].InMemory != inMemory || strings.Contains(got[i].Best(), "NAME") || strings.Count(got[i].Best(), "X2") != strings.Count(r.Texts[i], "X2") {
 				t.Errorf("%q: %+v", r.Texts[i], got[i])
@@ -74,15 +71,9 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%d sources, want 2", m.Len())
 	}
 	texts := []string{"the red dog.", "the red dog", "the red\tdog. ", "the black cat.", "the cat. the dog.", "the black cat. the red dog.", "", "the big house."}
-	plain, err := tr.Do(context.Background(), translate.Request{Texts: texts, Split: &split.Options{}, SplitSeveral: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := do(t, tr, translate.Request{Texts: texts, Split: &split.Options{}, SplitSeveral: true})
 	var parts [8]string
-	got, err := tr.Do(context.Background(), translate.Request{Texts: texts, Split: &split.Options{}, SplitSeveral: true, Memory: m})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := do(t, tr, translate.Request{Texts: texts, Split: &split.Options{}, SplitSeveral: true, Memory: m})
 	want := []string{"LE CHIEN", plain[1].Best(), "LE CHIEN", plain[3].Best(), "LES DEUX", plain[3].Best() + " LE CHIEN", "", plain[7].Best()}
 	inMemory := []bool{true, false, true, false, true, false, false, false}
 	for i := range texts {

@@ -1,13 +1,10 @@
 package translate_test
 
 import (
-	"context"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"tfm/model"
 	"tfm/model/decode"
 	"tfm/text/tokenizer/moses"
 	"tfm/text/tokenizer/subword"
@@ -37,31 +34,13 @@ func TestMoses(t *testing.T) {
 			return subword.NewRaw(codes, v, moses.NewChain(language))
 		}
 		tokenizers := vocab.Tokenizers{Source: raw("en"), Target: raw(language)}
-		m, err := model.New(model.Config{DModel: 16, Heads: 2, DFF: 16, EncoderLayers: 1, DecoderLayers: 1, Norm: model.PreNorm,
-			SrcVocab: tokenizers.Source.Size(), TgtVocab: tokenizers.Target.Size(), Tie: model.TieNone, NormEps: 1e-5, MaxLen: 64})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.AllocWeights()
-		m.Init(1)
-		random := rand.New(rand.NewPCG(1, 2))
-		for i := range m.Params.W {
-			m.Params.W[i] += float32(0.5 * random.NormFloat64())
-		}
-		tr, err := translate.New(m, tokenizers, translate.Options{Threads: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer tr.Close()
+		tr := randomTranslator(t, tokenizers, 1)
 		texts := []string{"le chat, (le)  5-5!", "a&a's", "t", "le $ 5. c"}
 		for _, o := range []decode.Options{{Beam: 1, MaxExtra: 30}, {Beam: 4, NBest: 4, MaxExtra: 30}, {Sample: true, Temperature: 2, TopP: 1, MaxExtra: 30}} {
 			parts := make([]string, len(texts))
 			r := translate.Request{Texts: texts, Decode: o, Tokens: true, Prefixes: []string{"le (cha", "", "le t, a"}}
 			r.Certain = func(i int, part string) { parts[i] += part }
-			results, err := tr.Do(context.Background(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			results := do(t, tr, r)
 			for i, result := range results {
 				if parts[i] != result.Best() {
 					t.Errorf("%s: parts %q of the translation %q", language, parts[i], result.Best())

@@ -1,7 +1,6 @@
 package translate_test
 
 import (
-	"context"
 	"reflect"
 	"slices"
 	"strings"
@@ -23,9 +22,11 @@ func TestSplit(t *testing.T) {
 	want := []string{" le chien rouge\n  le arbre vieux\n\nle livre bon ", "", "", "le chat noir"}
 	r := translate.Request{Texts: texts, Split: splitLines, Attention: true, Decode: decode.DefaultOptions()}
 	r.Decode.NBest = 2
-	results, err := tr.Do(background, r)
-	if err != nil {
-		t.Fatal(err)
+	results := do(t, tr, r)
+	streamed, parts := r, make([]string, len(texts))
+	streamed.Certain = func(i int, part string) { parts[i] += part }
+	if got := do(t, tr, streamed); !reflect.DeepEqual(got, results) || !slices.Equal(parts, want) {
+		t.Errorf("streamed %q, results %+v, want %+v", parts, got, results)
 	}
 	for i, result := range results {
 		if got := result.Best(); got != want[i] {
@@ -36,10 +37,7 @@ func TestSplit(t *testing.T) {
 			source := texts[i][s.Source.Start:s.Source.End]
 			alone := r
 			alone.Texts, alone.Split = []string{source}, nil
-			one, err := tr.Do(background, alone)
-			if err != nil {
-				t.Fatal(err)
-			}
+			one := do(t, tr, alone)
 			if !reflect.DeepEqual(s.Result, one[0]) {
 				t.Errorf("sentence %q of text %d: %+v, want the result of the sentence alone, %+v", source, i, s.Result, one[0])
 			}
@@ -66,10 +64,7 @@ func TestSplitCutsLongSentences(t *testing.T) {
 		"the\u00a0red \xff\xfe dog" + strings.Repeat(" \xff", 50),
 	} {
 		for _, limit := range []int{0, 1, 5} {
-			results, err := tr.Do(background, translate.Request{Texts: []string{s}, Split: splitLines, MaxSource: limit, Decode: greedy()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			results := do(t, tr, translate.Request{Texts: []string{s}, Split: splitLines, MaxSource: limit, Decode: greedy()})
 			end := 0
 			for _, x := range results[0].Sentences {
 				if gap := s[end:x.Source.Start]; strings.TrimSpace(gap) != "" {
@@ -93,45 +88,11 @@ func greedy() decode.Options {
 	return o
 }
 
-// The parts of a translation that Certain gets are those of its text, in order.
-func TestSplitCertain(t *testing.T) {
-	tr := open(t, translate.Options{Threads: 1})
-	texts := []string{" the red dog\n\nthe old tree\n", "the good book\r\n \tthe black cat", ""}
-	for _, sample := range []bool{false, true} {
-		r := translate.Request{Texts: texts, Split: splitLines, Decode: greedy(), Prefix: "le ch"}
-		if r.Decode.Sample = sample; sample {
-			r.Decode.Temperature = 3
-		}
-		want, err := tr.Do(background, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts := make([]string, len(texts))
-		calls := 0
-		r.Certain = func(i int, part string) { parts[i] += part; calls++ }
-		got, err := tr.Do(background, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range texts {
-			if !reflect.DeepEqual(got[i], want[i]) || parts[i] != want[i].Best() {
-				t.Errorf("sample %v: %+v in parts %q, want %+v", sample, got[i], parts[i], want[i])
-			}
-		}
-		if calls < 8 || !strings.HasPrefix(parts[0], " le ch") || !strings.HasPrefix(parts[1], "le ch") {
-			t.Errorf("sample %v: %d calls, parts %q, want at least 8 and the prefix", sample, calls, parts)
-		}
-	}
-}
-
 // A prefix is that of the first sentence.
 func TestSplitPrefix(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1})
 	r := translate.Request{Texts: []string{"the red dog\nthe red dog", "the red dog"}, Split: splitLines, Prefix: "le chat", Prefixes: []string{"le li"}}
-	results, err := tr.Do(background, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := do(t, tr, r)
 	if got, want := results[0].Best(), "le livre rouge\nle chien rouge"; got != want {
 		t.Errorf("translation %q, want %q", got, want)
 	}
@@ -140,7 +101,7 @@ func TestSplitPrefix(t *testing.T) {
 	}
 }
 
-// Lines splits lines, and the draws of a line do not depend on others.
+// The draws of the sentences of a line do not depend on other lines.
 func TestSplitInLines(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 1})
 	o := translate.LineOptions{Request: translate.Request{Split: splitLines}}
@@ -152,10 +113,6 @@ func TestSplitInLines(t *testing.T) {
 				}
 			}
 		}
-	}
-	got, err := collect(tr, lines("the red dog\nthe old tree", "", "the good book"), o)
-	if want := []string{"le chien rouge\nle arbre vieux", "", "le livre bon"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("Lines = %q, %v, want %q", got, err, want)
 	}
 	o.Decode = greedy()
 	o.Decode.Sample, o.Decode.Temperature = true, 5
@@ -188,10 +145,7 @@ func TestSplitSeveral(t *testing.T) {
 			if streamed {
 				r.Certain = func(i int, part string) { parts[i] += part }
 			}
-			results, err := tr.Do(context.Background(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			results := do(t, tr, r)
 			for i := range results {
 				if streamed && parts[i] != results[i].Best() {
 					t.Errorf("%+v: parts %q of %q", o, parts[i], results[i].Best())

@@ -3,6 +3,7 @@ package translate_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,9 +91,16 @@ func toyModel() string {
 	return path
 }
 
+// open opens the toy, which is closed at the end of the test.
 func open(t *testing.T, o translate.Options) *translate.Translator {
 	t.Helper()
-	tr, err := translate.Open(toyModel(), o)
+	return openFile(t, toyModel(), o)
+}
+
+// openFile opens a model file, which is closed at the end of the test.
+func openFile(t *testing.T, path string, o translate.Options) *translate.Translator {
+	t.Helper()
+	tr, err := translate.Open(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,4 +116,37 @@ func phrases() (sources, targets []string) {
 		}
 	}
 	return sources, targets
+}
+
+// do returns the results of a request.
+func do(t *testing.T, tr *translate.Translator, r translate.Request) []translate.Result {
+	t.Helper()
+	results, err := tr.Do(background, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+// randomTranslator returns a translator of a small model with random weights, which can say
+// anything.
+func randomTranslator(t *testing.T, tokenizers vocab.Tokenizers, seed uint64) *translate.Translator {
+	t.Helper()
+	m, err := model.New(model.Config{DModel: 16, Heads: 2, DFF: 16, EncoderLayers: 1, DecoderLayers: 1, Norm: model.PreNorm,
+		SrcVocab: tokenizers.Source.Size(), TgtVocab: tokenizers.Target.Size(), Tie: model.TieNone, NormEps: 1e-5, MaxLen: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.AllocWeights()
+	m.Init(seed)
+	random := rand.New(rand.NewPCG(seed, 8))
+	for i := range m.Params.W {
+		m.Params.W[i] += float32(0.7 * random.NormFloat64())
+	}
+	tr, err := translate.New(m, tokenizers, translate.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Close() })
+	return tr
 }

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -25,19 +23,6 @@ import (
 )
 
 var background = context.Background()
-
-// translate imports neither training nor scoring.
-func TestImportsNoTraining(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "tfm/translate").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range strings.Fields(string(out)) {
-		if strings.HasPrefix(p, "tfm/train") || strings.HasPrefix(p, "tfm/text/score") || strings.HasPrefix(p, "tfm/cmd") || strings.HasPrefix(p, "tfm/internal/bench") {
-			t.Errorf("translate imports %s", p)
-		}
-	}
-}
 
 func TestTranslate(t *testing.T) {
 	tr := open(t, translate.Options{Threads: 2})
@@ -59,10 +44,7 @@ func TestDo(t *testing.T) {
 	request := translate.Request{Texts: texts, Attention: true, MaxSource: 7}
 	request.Decode = decode.DefaultOptions()
 	request.Decode.Beam, request.Decode.NBest = 5, 3
-	results, err := tr.Do(background, request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := do(t, tr, request)
 	if len(results) != len(texts) {
 		t.Fatalf("%d results for %d texts", len(results), len(texts))
 	}
@@ -159,10 +141,7 @@ func TestTruncatedSource(t *testing.T) {
 		if maxSource == 2 {
 			limit = 2
 		}
-		results, err := tr.Do(background, translate.Request{Texts: texts, MaxSource: maxSource, Tokens: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		results := do(t, tr, translate.Request{Texts: texts, MaxSource: maxSource, Tokens: true})
 		for i, r := range results {
 			n, wantTruncatedTo := len(encode(texts[i])), 0
 			if n > limit {
@@ -173,18 +152,6 @@ func TestTruncatedSource(t *testing.T) {
 					maxSource, i, r.SourceTokens, r.TruncatedTo, r.Truncated(), len(r.Tokens), n, wantTruncatedTo, min(n, limit))
 			}
 		}
-	}
-	var kinds []string
-	o := translate.LineOptions{Warn: func(w text.Warning) { kinds = append(kinds, w.Kind) }}
-	for batch, err := range tr.Lines(background, mended(strings.Join(texts, "\n")), o) {
-		for _, l := range batch {
-			if err != nil || l.Truncated() != (l.Number == 4) {
-				t.Errorf("line %d: truncated %t, %v", l.Number, l.Truncated(), err)
-			}
-		}
-	}
-	if !slices.Equal(kinds, []string{translate.TruncatedLine}) {
-		t.Errorf("warnings of the kinds %q, want %q", kinds, translate.TruncatedLine)
 	}
 }
 
@@ -205,38 +172,6 @@ func contiguous(t *testing.T, s string, tokens []translate.Token, whole bool) {
 	}
 }
 
-// Attention equals decode.Decoder.Attention of the result's tokens, which package model/decode
-// tests against model.Pass.
-func TestAttentionIsOfTheTokens(t *testing.T) {
-	tr := open(t, translate.Options{Threads: 1, KeepModel: true})
-	results, err := tr.Do(background, translate.Request{Texts: []string{"the red dog"}, Attention: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := results[0]
-	ids := func(tokens []translate.Token) (ids []int32) {
-		for _, k := range tokens {
-			ids = append(ids, k.ID)
-		}
-		return ids
-	}
-	want := attentionOf(tr.Model(), ids(r.Tokens), ids(r.Translations[0].Tokens))
-	for i, row := range r.Translations[0].Attention {
-		if !slices.Equal(row, want[i]) {
-			t.Errorf("row %d is %v, want %v", i, row, want[i])
-		}
-	}
-}
-
-func attentionOf(m *model.Transformer, src, tgt []int32) [][]float32 {
-	d := decode.New(decode.NewWeights(m, nil), nil)
-	all, err := d.Attention(background, [][]int32{src}, [][]int32{tgt}, decode.AlignHeads{})
-	if err != nil {
-		panic(err)
-	}
-	return all[0]
-}
-
 func TestAlignment(t *testing.T) {
 	r := translate.Translation{Tokens: make([]translate.Token, 3), Attention: [][]float32{{0.1, 0.3, 0.6}, {0.4, 0.4, 0.2}, {0, 0.1, 0.9}, {0, 0, 1}}}
 	if got := r.Alignment(); !slices.Equal(got, []int{1, 0, 1}) {
@@ -249,64 +184,6 @@ func TestAlignment(t *testing.T) {
 	if got := (translate.Translation{Tokens: make([]translate.Token, 3)}).Alignment(); got != nil {
 		t.Errorf("Alignment without Attention = %v, want nil", got)
 	}
-}
-
-// In int8 a call has the translations of single calls, for any number of threads.
-func TestInt8(t *testing.T) {
-	sources, targets := phrases()
-	alone := open(t, translate.Options{Threads: 1, Int8: true})
-	all, err := open(t, translate.Options{Threads: 2, Int8: true}).Do(background, translate.Request{Texts: sources})
-	if err != nil {
-		t.Fatal(err)
-	}
-	equal := 0
-	for i, s := range sources {
-		one, err := alone.Do(background, translate.Request{Texts: []string{s}})
-		if err != nil || !reflect.DeepEqual(one[0], all[i]) {
-			t.Errorf("%q: %+v alone, error %v, want %+v", s, one, err, all[i])
-		}
-		if all[i].Best() == targets[i] {
-			equal++
-		}
-	}
-	if 10*equal < 9*len(sources) {
-		t.Errorf("%d of %d translations are those of float32, want 90 %%", equal, len(sources))
-	}
-}
-
-// Concurrent calls with different options, without a limit and more than Options.Concurrent, have
-// the results of single calls.
-func TestConcurrentCalls(t *testing.T) {
-	concurrentCalls(t, open(t, translate.Options{Threads: 2}))
-	concurrentCalls(t, open(t, translate.Options{Threads: 2, Concurrent: 3}))
-}
-
-func concurrentCalls(t *testing.T, tr *translate.Translator) {
-	sources, _ := phrases()
-	request := func(i int) translate.Request {
-		r := translate.Request{Texts: sources[i%4:], Decode: decode.DefaultOptions()}
-		r.Decode.Beam = 1 + i%5
-		if i%3 == 0 {
-			r.Decode.Sample, r.Decode.NBest, r.Decode.Seed, r.Attention = true, 4, uint64(i), true
-		}
-		return r
-	}
-	alone := open(t, translate.Options{Threads: 1})
-	var all sync.WaitGroup
-	for i := range 20 {
-		want, err := alone.Do(background, request(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			if got, err := tr.Do(background, request(i)); err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("call %d: %+v, %v, want %+v", i, got, err, want)
-			}
-		}()
-	}
-	all.Wait()
 }
 
 // A cancelled call returns, both while it translates and while it waits for another call.
@@ -372,29 +249,6 @@ func TestCancelledCallStopsEncoding(t *testing.T) {
 	}
 }
 
-func TestLanguages(t *testing.T) {
-	tr := open(t, translate.Options{Threads: 1, KeepModel: true})
-	if src, tgt := tr.Languages(); src != "" || tgt != "" {
-		t.Errorf("file without languages: %q and %q", src, tgt)
-	}
-	tokens, err := tr.Tokenizers().Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "m.safetensors")
-	if err := (model.File{Model: tr.Model(), Tokenizers: tokens, SrcLang: "en", TgtLang: "pt-BR"}).Save(path); err != nil {
-		t.Fatal(err)
-	}
-	named, err := translate.Open(path, translate.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer named.Close()
-	if src, tgt := named.Languages(); src != "en" || tgt != "pt-BR" {
-		t.Errorf("Languages = %q, %q, want en, pt-BR", src, tgt)
-	}
-}
-
 // Without options, requests use the length penalty of the model file, or else of Options.Decoding.
 // Explicit options are used exactly.
 func TestLengthPenaltyOfTheModel(t *testing.T) {
@@ -434,46 +288,14 @@ func TestLengthPenaltyOfTheModel(t *testing.T) {
 		if got := tr.DefaultOptions(); got != decode.OptionsFor(c.want) {
 			t.Errorf("%s: DefaultOptions() = %+v, want %+v", c.name, got, decode.OptionsFor(c.want))
 		}
-		texts := []string{"the old tree"}
-		// The search is exhaustive enough that only the scores depend on the penalty.
-		score := func(o decode.Options) float64 {
-			results, err := tr.Do(background, translate.Request{Texts: texts, Decode: o})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return results[0].Translations[0].Score
+		r := translate.Request{Texts: []string{"the old tree"}, Decode: tr.DefaultOptions()}
+		want := do(t, tr, r)
+		if r.Decode = (decode.Options{}); !reflect.DeepEqual(do(t, tr, r), want) {
+			t.Errorf("%s: without options %+v, want %+v", c.name, do(t, tr, r), want)
 		}
-		logP := score(decode.Options{Beam: 4, MaxExtra: 50}) // without a length penalty
-		// The tolerance of ratios covers the rounding of float64.
-		n := float64(len(tr.Tokenizers().Target.Encode(nil, "le arbre vieux")) + 1)
-		want := logP / math.Pow((5+n)/6, c.want.Alpha)
-		if c.want.LengthPenalty == decode.PenaltyPower {
-			want = logP / math.Pow(n, c.want.Alpha)
+		if r.Decode.Beam, r.Decode.MaxExtra = 4, 50; reflect.DeepEqual(do(t, tr, r), want) != (c.want.Alpha == 0) {
+			t.Errorf("%s: without a length penalty %+v", c.name, do(t, tr, r))
 		}
-		if got := score(decode.Options{}); math.Abs(got/want-1) > 1e-12 {
-			t.Errorf("%s: score %v, want %v", c.name, got, want)
-		}
-		if got, want := score(decode.DefaultOptions()), logP/math.Pow((5+n)/6, 0.6); math.Abs(got/want-1) > 1e-12 {
-			t.Errorf("%s: score %v under decode.DefaultOptions, want %v", c.name, got, want)
-		}
-		for lines, err := range tr.Lines(background, text.RepairLines(strings.NewReader(texts[0]), "text"), translate.LineOptions{}) {
-			if err != nil || lines[0].Translations[0].Score != score(decode.Options{}) {
-				t.Errorf("%s: Lines yields %+v, %v; want the score %v", c.name, lines[0], err, score(decode.Options{}))
-			}
-		}
-	}
-}
-
-func TestClose(t *testing.T) {
-	tr, err := translate.Open(toyModel(), translate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(tr.Close(), tr.Close()); err != nil {
-		t.Error(err)
-	}
-	if _, err := tr.Translate(background, []string{"the red dog"}); err == nil || !strings.Contains(err.Error(), "closed") {
-		t.Errorf("after Close: error %v, want \"closed\"", err)
 	}
 }
 
@@ -518,39 +340,5 @@ func TestOptionErrors(t *testing.T) {
 	}
 	if _, err := translate.Open(path, translate.Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
 		t.Errorf("model without tokenizers: error %v, want one that names the file", err)
-	}
-}
-
-// For any output of the model, a translation is one line of valid UTF-8, covered by its tokens, and
-// no byte of it is replaced.
-func TestTranslationsAreOneValidLine(t *testing.T) {
-	tr := open(t, translate.Options{Threads: 1})
-	r := translate.Request{Texts: slices.Repeat([]string{"the red dog"}, 30), Tokens: true, Decode: decode.DefaultOptions()}
-	r.Decode.Sample, r.Decode.Temperature, r.Decode.NBest = true, 50, 10 // any byte
-	results, err := tr.Do(background, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	multibyte, spaces := 0, 0
-	for _, result := range results {
-		for _, h := range result.Translations {
-			var ids []int32
-			for _, k := range h.Tokens {
-				ids = append(ids, k.ID)
-			}
-			raw := tr.Tokenizers().Target.Decode(ids)
-			want := strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(raw)
-			if h.Text != want || !utf8.ValidString(raw) {
-				t.Errorf("tokens of %q: Text %q, want %q", raw, h.Text, want)
-			}
-			contiguous(t, h.Text, h.Tokens, true)
-			multibyte += len(raw) - utf8.RuneCountInString(raw)
-			if strings.ContainsAny(raw, "\r\n") {
-				spaces++
-			}
-		}
-	}
-	if multibyte < 100 || spaces < 5 {
-		t.Errorf("%d further bytes of characters and %d translations with line endings, want at least 100 and 5", multibyte, spaces)
 	}
 }
