@@ -54,10 +54,17 @@ func TestEveryAlteredByteIsDetected(t *testing.T) {
 				t.Fatalf("byte %d changed from %q to %q: %v", i, old, byte(b), err)
 			}
 		}
+		if err := streamAndVerify(write(t, altered)); err == nil {
+			t.Errorf("byte %d changed from %q to %q: no error of a Stream", i, old, altered[i])
+		}
 	}
 	for n := range original {
 		if err := openAndVerify(original[:n]); err == nil {
 			t.Fatalf("truncated to %d of %d bytes: no error", n, len(original))
+		}
+		path := write(t, original[:n])
+		if err := streamAndVerify(path); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("truncated to %d of %d bytes: error %v of a Stream", n, len(original), err)
 		}
 	}
 	if err := openAndVerify(append(bytes.Clone(original), 0)); err == nil {

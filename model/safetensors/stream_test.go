@@ -6,21 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
-
-// writeFile writes content to a new file and returns its path.
-func writeFile(t *testing.T, content []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "m.safetensors")
-	if err := os.WriteFile(path, content, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // streamAndVerify returns the first error of OpenStream or Verify.
 func streamAndVerify(path string) error {
@@ -40,7 +29,7 @@ func TestStreamEqualsFile(t *testing.T) {
 		large[i] = float32(i)
 	}
 	tensors := append(sample(), Float32Tensor("large", []int{len(large)}, large))
-	path := writeFile(t, encoded(t, sampleMeta, tensors))
+	path := write(t, encoded(t, sampleMeta, tensors))
 	f, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +87,7 @@ func TestStreamFloat32s(t *testing.T) {
 		n := len(bits) / size
 		tensors = append(tensors, Tensor{Name: dtype, DType: dtype, Shape: []int{n}, Data: bits[:n*size]})
 	}
-	s, err := OpenStream(writeFile(t, encoded(t, nil, tensors)))
+	s, err := OpenStream(write(t, encoded(t, nil, tensors)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,32 +114,15 @@ func TestStreamFloat32s(t *testing.T) {
 	}
 }
 
-func TestStreamDetectsDamage(t *testing.T) {
-	original := encoded(t, map[string]string{"v": "1"}, []Tensor{
-		Float32Tensor("w", []int{2, 1}, []float32{1, 2}),
-		{"t", "U8", []int{3}, []byte("abc")},
-	})
-	path := writeFile(t, original)
-	if err := streamAndVerify(path); err != nil {
-		t.Fatal(err)
-	}
-	for i := range original {
-		altered := bytes.Clone(original)
-		altered[i] ^= 1 << (i % 8)
-		if err := streamAndVerify(writeFile(t, altered)); err == nil {
-			t.Errorf("byte %d changed from %q to %q: no error", i, original[i], altered[i])
-		}
-		path := writeFile(t, original[:i])
-		if err := streamAndVerify(path); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("truncated to %d of %d bytes: error %v", i, len(original), err)
-		}
-	}
+func TestStreamErrors(t *testing.T) {
+	content := encoded(t, nil, []Tensor{{"t", "U8", []int{3}, []byte("abc")}})
+	path := write(t, content)
 	s, err := OpenStream(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := os.Truncate(path, int64(len(original)-2)); err != nil {
+	if err := os.Truncate(path, int64(len(content)-2)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Verify(); err == nil || !strings.Contains(err.Error(), `tensor "t": the file ends before its size`) {

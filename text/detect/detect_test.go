@@ -200,16 +200,3 @@ func FuzzDetect(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkDetect(b *testing.B) {
-	all := slices.Collect(maps.Values(samples))
-	d := Default()
-	n := 0
-	for b.Loop() {
-		for _, s := range all {
-			d.Detect(s)
-		}
-		n += len(all)
-	}
-	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "sentences/s")
-}
