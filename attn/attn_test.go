@@ -3,7 +3,6 @@ package attn_test
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -222,40 +221,6 @@ func checkParams(t *testing.T, ps *layer.Params, w ref.Weights, s attn.Sizes, f 
 			}
 		}
 		ref.CheckGradient(t, p.Name, p.G, w[p.Name], 0, f)
-	}
-}
-
-// ref.ScaledDotProduct is the oracle of ScaledDotProductHeads: one head, with and without masks.
-func TestScaledDotProductReference(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 5))
-	const n, m = 5, 6
-	q, k, v := random(r, n, 8), random(r, m, 8), random(r, m, 8)
-	qs, ks, vs := ref.FromFloat32(q), ref.FromFloat32(k), ref.FromFloat32(v)
-
-	out, _ := ref.ScaledDotProduct(qs, ks, vs, nil)
-	tuned := mat.New(n, 8)
-	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k, V: v}, 1, attn.Ragged{QStarts: []int32{0, n}, KStarts: []int32{0, m}})
-	ref.CheckClose(t, "tuned", tuned, out, 1e-6)
-
-	// Keys 4 and 5 are padding: the result is the same as without them.
-	padded := ref.Padding([]int32{7, 8, 9, 3, 0, 0}, 0)
-	out, weights := ref.ScaledDotProduct(qs, ks, vs, padded)
-	attn.ScaledDotProductHeads(nil, tuned, attn.Inputs{Q: q, K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1, attn.Ragged{QStarts: []int32{0, n}, KStarts: []int32{0, 4}})
-	ref.CheckClose(t, "padded", tuned, out, 1e-6)
-	if weights[2][4] != 0 {
-		t.Errorf("weight of a masked key = %v, want 0", weights[2][4])
-	}
-
-	out, _ = ref.ScaledDotProduct(qs, ks, vs, ref.And(padded, ref.And(nil, ref.LookAhead)))
-	attn.ScaledDotProductHeads(nil, tuned.RowRange(0, 4), attn.Inputs{Q: q.RowRange(0, 4), K: k.RowRange(0, 4), V: v.RowRange(0, 4)}, 1,
-		attn.Ragged{QStarts: []int32{0, 4}, KStarts: []int32{0, 4}, Causal: true})
-	ref.CheckClose(t, "causal", tuned.RowRange(0, 4), out[:4], 1e-6)
-
-	out, weights = ref.ScaledDotProduct(qs, ks, vs, func(int, int) bool { return false })
-	for i := range n {
-		if slices.Max(out[i]) != 0 || slices.Max(weights[i]) != 0 {
-			t.Fatalf("query %d without keys: result %v, weights %v, want zeros", i, out[i], weights[i])
-		}
 	}
 }
 

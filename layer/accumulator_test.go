@@ -144,29 +144,6 @@ func TestMicrobatchesThatAddNothing(t *testing.T) {
 	}
 }
 
-// One processor is enough for any number of workers.
-func TestMicrobatchesOnOneProcessor(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	const n = 16
-	shared, l, accumulators := linears(n)
-	var all sync.WaitGroup
-	for i := n - 1; i >= 0; i-- {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			accumulators[i].Begin(i)
-			defer accumulators[i].End()
-			backward(l[i])
-		}()
-	}
-	all.Wait()
-	for i, g := range shared.G {
-		if g != n {
-			t.Errorf("gradient %d = %v, want %d", i, g, n)
-		}
-	}
-}
-
 // A microbatch that waits long parks its goroutine.
 func TestWaitingMicrobatchParks(t *testing.T) {
 	_, l, accumulators := linears(2)

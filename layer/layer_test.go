@@ -469,33 +469,3 @@ func TestPositions(t *testing.T) {
 		t.Error("odd d: the last column is no sine")
 	}
 }
-
-func TestInitMoments(t *testing.T) {
-	const many = 200000
-	w := make([]float32, many)
-	moments := func() (mean, deviation float64) {
-		for _, v := range w {
-			mean += float64(v) / many
-		}
-		for _, v := range w {
-			deviation += math.Pow(float64(v)-mean, 2) / many
-		}
-		return mean, math.Sqrt(deviation)
-	}
-	r := rand.New(rand.NewPCG(1, 1))
-	layer.Normal(w, 0.125, r)
-	// Five standard errors: σ/√n of the mean, σ/√(2n) of the deviation.
-	if mean, dev := moments(); math.Abs(mean) > 5*0.125/math.Sqrt(many) || math.Abs(dev-0.125) > 5*0.125/math.Sqrt(2*many) {
-		t.Errorf("normal: mean %v, deviation %v", mean, dev)
-	}
-	layer.XavierUniform(w, 30, 70, r)
-	bound := math.Sqrt(6.0 / 100)
-	if mean, dev := moments(); math.Abs(mean) > 5*bound/math.Sqrt(3*many) || math.Abs(dev-bound/math.Sqrt(3)) > 5*bound/math.Sqrt(many) {
-		t.Errorf("Xavier: mean %v, deviation %v", mean, dev)
-	}
-	for _, v := range w {
-		if math.Abs(float64(v)) > bound {
-			t.Fatalf("Xavier: found %v, expected a value in ±%v", v, bound)
-		}
-	}
-}

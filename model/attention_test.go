@@ -48,20 +48,3 @@ func TestAttentionIsThatOfTheEquations(t *testing.T) {
 		}
 	}
 }
-
-func TestAttentionNeedsNoGradients(t *testing.T) {
-	m, err := New(toy())
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.AllocWeights()
-	m.Init(1)
-	visits := 0
-	NewPass(m, nil).Attention(randomBatch(m.Config, 2, 0, 1), func(string, int, int, int, mat.Matrix) { visits++ })
-	if want := 3 * 2 * 4 * 2; visits != want {
-		t.Errorf("%d visits, want %d", visits, want)
-	}
-	if loss := NewPass(m, nil).Attention(new(Batch), nil); loss != (Loss{}) {
-		t.Errorf("empty batch: loss %+v, want zero", loss)
-	}
-}

@@ -127,7 +127,7 @@ func TestGradientsOfClassifiers(t *testing.T) {
 		if testing.Short() { // the differences are float64 Go code without kernels
 			continue
 		}
-		rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1)) // see TestGradientsOfTheWholeModel
+		rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1)) // see TestGradientsOfEveryVariant
 		for _, p := range m.Params.List {
 			if strings.HasPrefix(p.Name, "decoder.") && strings.HasSuffix(p.Name, ".self.qkv.weight") {
 				// A decoder of one row attends only to itself, with weight 1 for

@@ -27,16 +27,12 @@ func init() {
 }
 
 // A decode step with cached keys and values has the bits of the pass over the whole sentence.
+// Sentences begin at different steps, so that rows have different positions. Each forks every third
+// step, and the next step continues the second of the two rows.
 func TestCachedStepsEqualTheFullPassBitForBit(t *testing.T) {
-	cachedStepsEqualTheFullPass(t, model.NewToy(t, model.Toy()))
-}
-
-func TestEveryVariantDecodesAsItsFullPassBitForBit(t *testing.T) {
 	model.EachVariant(t, cachedStepsEqualTheFullPass)
 }
 
-// Sentences begin at different steps, so that rows have different positions. Each forks every third
-// step, and the next step continues the second of the two rows.
 func cachedStepsEqualTheFullPass(t *testing.T, m *model.Transformer) {
 	c := m.Config
 	b := model.RandomBatch(c, 5, 0, 7)

@@ -2,8 +2,6 @@ package model
 
 import (
 	"encoding"
-	"math"
-	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -73,58 +71,6 @@ func referenceLoss(r ref.Model, b *Batch) (smoothed, nll float64) {
 	return smoothed, nll
 }
 
-// The loss of the whole model equals that of the paper's equations in float64, and gradients equal
-// its central differences.
-func TestGradientsOfTheWholeModel(t *testing.T) {
-	if raceDetector {
-		t.Skip("race detector: one goroutine, and ten times as slow")
-	}
-	for _, tie := range []string{TieAll, TieDecoder, TieNone} {
-		for _, rate := range []float32{0, 0.2} {
-			c := toy()
-			c.DModel, c.Heads, c.DFF, c.SrcVocab, c.TgtVocab = 8, 2, 12, 9, 9
-			c.Tie, c.Dropout = tie, rate
-			if tie != TieAll {
-				c.SrcVocab = 8
-			}
-			m := newModel(t, c)
-			r := rand.New(rand.NewPCG(8, 8))
-			// Initial weights give almost uniform attention, where gradients cancel:
-			// move away from them.
-			for i := range m.Params.W {
-				m.Params.W[i] += float32(0.3 * r.NormFloat64())
-			}
-			b := randomBatch(c, 2, 3, 4)
-			const seed, scale = 99, 0.5
-			got := NewPass(m, nil).Train(b, seed, scale)
-			paper := reference(m, seed, c.rates())
-			want, nll := referenceLoss(paper, b)
-			// About forty roundings of 6e-8 from the embeddings to the losses.
-			if math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
-				t.Errorf("tie %s, dropout %v: loss %v and NLL %v, want %v and %v", tie, rate, got.Sum, got.NLL, want, nll)
-			}
-			want, nll = referenceLoss(reference(m, 0, rates{}), b)
-			if got := NewPass(m, nil).Evaluate(b); math.Abs(got.Sum-want) > 2e-6*want || math.Abs(got.NLL-nll) > 2e-6*nll {
-				t.Errorf("tie %s, dropout %v: Evaluate: loss %v and NLL %v, want %v and %v", tie, rate, got.Sum, got.NLL, want, nll)
-			}
-			// Without dropout the backward passes are the same, with fewer products.
-			if rate == 0 || testing.Short() && tie != TieAll {
-				continue
-			}
-			// Gradients of attention scores are differences of gradients of the
-			// attention's output. Where they cancel, the rounding errors remain.
-			rounding := 1e-7 * float64(max(mat.Max(m.Params.G), 1))
-			for _, p := range m.Params.List {
-				clearKeyBias(p, c)
-				ref.CheckGradient(t, p.Name, p.G, paper.Weights[p.Name], rounding, func() float64 {
-					loss, _ := referenceLoss(paper, b)
-					return loss * scale
-				})
-			}
-		}
-	}
-}
-
 // clearKeyBias clears the gradient of the keys' bias. The exact gradient is 0, see package attn's
 // tests, and the gradient has only rounding errors.
 func clearKeyBias(p *layer.Param, c Config) {
@@ -135,26 +81,6 @@ func clearKeyBias(p *layer.Param, c Config) {
 		clear(p.G[k : 2*k])
 	case strings.HasSuffix(p.Name, ".kv.bias"):
 		clear(p.G[:k])
-	}
-}
-
-// The loss of a batch is the sum of the losses of its sentences.
-func TestLossDoesNotDependOnTheBatch(t *testing.T) {
-	m := newModel(t, toy())
-	b := randomBatch(m.Config, 20, 0, 8)
-	pool := mat.NewPool(2)
-	defer pool.Close()
-	pass := NewPass(m, pool)
-	all := pass.Evaluate(b)
-	var sum Loss
-	for s := range b.Sentences() {
-		one := new(Batch)
-		one.Append(b.Src[b.SrcStarts[s]:b.SrcStarts[s+1]-1], b.TgtIn[b.TgtStarts[s]+1:b.TgtStarts[s+1]])
-		sum = sum.Plus(NewPass(m, nil).Evaluate(one))
-	}
-	// Float64 sums of equal float32 values in another order.
-	if math.Abs(sum.Sum-all.Sum) > 1e-12*all.Sum || sum.Correct != all.Correct || sum.Tokens != all.Tokens {
-		t.Errorf("loss %+v in one batch, %+v one by one", all, sum)
 	}
 }
 

@@ -223,27 +223,6 @@ func TestMicrobatchesChangeNothing(t *testing.T) {
 	}
 }
 
-func TestTrainingOverfitsABatch(t *testing.T) {
-	m := newModel(t, toy())
-	m.Config.LabelSmoothing, m.Output.Smoothing = 0, 0
-	pass, b := NewPass(m, nil), randomBatch(m.Config, 8, 3, 3)
-	first := pass.Evaluate(b)
-	am, av := make([]float32, m.Params.Count()), make([]float32, m.Params.Count())
-	p1, p2 := 1.0, 1.0
-	for range 150 {
-		clear(m.Params.G)
-		pass.Train(b, 0, 1/float32(len(b.TgtOut)))
-		p1, p2 = p1*0.9, p2*0.98
-		step := mat.Adam{Beta1: 0.9, Beta2: 0.98, Eps: 1e-9, StepSize: float32(3e-3 / (1 - p1)), VScale: float32(1 / (1 - p2)), GradScale: 1}
-		step.Step(m.Params.W, m.Params.G, am, av)
-	}
-	last := pass.Evaluate(b)
-	t.Logf("loss a token %.3f → %.4f", first.NLL/float64(first.Tokens), last.NLL/float64(last.Tokens))
-	if last.Correct != last.Tokens {
-		t.Errorf("%d of %d tokens correct after 150 steps on one batch", last.Correct, last.Tokens)
-	}
-}
-
 // A batch is divided into microbatches of similar size, a multiple of the number of threads.
 func TestSplitForThreads(t *testing.T) {
 	b, r := new(Batch), rand.New(rand.NewPCG(1, 2))
