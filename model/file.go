@@ -246,27 +246,25 @@ func TokenizerName(t safetensors.Tensor) (name string, is bool, err error) {
 func IsShortlistTensor(name string) bool { return strings.HasPrefix(name, shortlistPrefix) }
 
 // shortlistTensors returns copies of the tensors of the shortlist.
-func shortlistTensors(s *safetensors.File) (list []safetensors.Tensor) {
+func shortlistTensors(s *safetensors.File) (list []safetensors.Tensor, err error) {
 	for _, t := range s.Tensors() {
 		if IsShortlistTensor(t.Name) {
-			t.Data = slices.Clone(t.Data)
+			data, err := t.Bytes()
+			if err != nil {
+				return nil, err
+			}
+			t.Data = data
 			list = append(list, t)
 		}
 	}
-	return list
-}
-
-// Tensors is a safetensors file whose header is read: a safetensors.File or a safetensors.Stream.
-type Tensors interface {
-	Metadata() map[string]string
-	Tensor(name string) (t safetensors.Tensor, found bool)
+	return list, nil
 }
 
 // ParamTensors returns the tensors of a model file or a checkpoint that are named prefix plus the
 // names of params, in this order. Each must be F32, F16 or BF16 and have its parameter's shape, so
 // that memory allocated for them after this call is bounded by the size of the file. ParamTensors
 // reads only the header. The error of a file with other forms of weights says that it cannot train.
-func ParamTensors(s Tensors, params []*layer.Param, prefix string) ([]safetensors.Tensor, error) {
+func ParamTensors(s *safetensors.File, params []*layer.Param, prefix string) ([]safetensors.Tensor, error) {
 	if form := s.Metadata()[keyWeights]; form != "" {
 		return nil, fmt.Errorf("found weights %.80q of 'tfm quantize', which can only translate, expected float32: use the model that it was made from", form)
 	}
@@ -341,17 +339,19 @@ func languagePair(tagOf func(string) (string, error), src, tgt string) (string, 
 
 // readWithoutWeights reads an open model file except its weights.
 func readWithoutWeights(s *safetensors.File, h Header) (File, error) {
-	tokenizers, err := Tokenizers(s)
-	return File{
-		Tokenizers: tokenizers, Shortlist: shortlistTensors(s),
-		SrcLang: h.SrcLang, TgtLang: h.TgtLang, Decoding: h.Decoding, Info: h.Info,
-	}, err
+	f := File{SrcLang: h.SrcLang, TgtLang: h.TgtLang, Decoding: h.Decoding, Info: h.Info}
+	var err error
+	if f.Tokenizers, err = Tokenizers(s); err != nil {
+		return f, err
+	}
+	f.Shortlist, err = shortlistTensors(s)
+	return f, err
 }
 
 // CopyFile writes a copy of the model file at path, of any form, to out, with the changes that
 // change makes to its header and tensors.
 func CopyFile(path, out string, change func(*Header, []safetensors.Tensor) ([]safetensors.Tensor, error)) error {
-	s, err := safetensors.Open(path)
+	s, err := safetensors.Map(path)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func TestTruncatedWhileRead(t *testing.T) {
 			if err := f.Save(path); err != nil {
 				t.Fatal(err)
 			}
-			s, err := safetensors.Open(path)
+			s, err := safetensors.Map(path)
 			if err != nil {
 				t.Fatal(err)
 			}

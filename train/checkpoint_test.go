@@ -266,7 +266,7 @@ func TestCheckpointWithoutItsWeights(t *testing.T) {
 	if err := writeCheckpoint(path, model.File{Model: m}, NewAdam(m.Params.Count(), 0.9, 0.98, 1e-9).Moments(), DefaultOptions(), State{Step: 1}); err != nil {
 		t.Fatal(err)
 	}
-	f, err := safetensors.Open(path)
+	f, err := safetensors.Map(path)
 	if err != nil {
 		t.Fatal(err)
 	}

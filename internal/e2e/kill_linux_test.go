@@ -209,7 +209,7 @@ func newestStep(t *testing.T, dir string) int {
 func wantSameTensors(t *testing.T, got, want string) {
 	t.Helper()
 	open := func(path string) ([]safetensors.Tensor, train.State) {
-		f, err := safetensors.Open(path)
+		f, err := safetensors.Map(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,7 +80,7 @@ func TestQuantize(t *testing.T) {
 	mustRun(t, "", args...)
 	checkpoint := filepath.Join(strings.TrimSuffix(out, ".safetensors")+".ckpt", "step-00000002.safetensors")
 	mustRun(t, "", "quantize", "-force", "-o", int8, checkpoint)
-	s, err := safetensors.Open(int8)
+	s, err := safetensors.Map(int8)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func Each(t *testing.T, kind string, f func(t *testing.T, c *Case)) {
 func Open(t testing.TB, name string) *Case {
 	t.Helper()
 	path := filepath.Join(Folder, name+".safetensors")
-	file, err := safetensors.Open(path)
+	file, err := safetensors.Map(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -160,7 +160,7 @@ func TestPyTorchTensors(t *testing.T) {
 	if err := pytorch.Write(dir, f); err != nil {
 		t.Fatal(err)
 	}
-	file, err := safetensors.Open(filepath.Join(dir, "model.safetensors"))
+	file, err := safetensors.Map(filepath.Join(dir, "model.safetensors"))
 	if err != nil {
 		t.Fatal(err)
 	}

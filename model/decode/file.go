@@ -2,7 +2,6 @@ package decode
 
 import (
 	"fmt"
-	"io"
 
 	"tfm/layer"
 	"tfm/mat"
@@ -20,7 +19,7 @@ import (
 // Errors name the file and the tensor. Load is safe on untrusted files: before it allocates memory
 // for weights, it compares their shapes with the configuration, and with the size of the file.
 func Load(path string, f Form, p *mat.Pool) (File, error) {
-	s, err := safetensors.OpenStream(path)
+	s, err := safetensors.Open(path)
 	if err != nil {
 		return File{}, err
 	}
@@ -36,7 +35,7 @@ func Load(path string, f Form, p *mat.Pool) (File, error) {
 	if err != nil {
 		return File{}, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := r.read(s, p); err != nil { // names the file
+	if err := r.read(path, s, p); err != nil { // names the file
 		r.file.Weights.Close()
 		return File{}, err
 	}
@@ -54,7 +53,7 @@ type reader struct {
 }
 
 // newReader returns the reader of a file with header h. Its weights are all in s.
-func newReader(s *safetensors.Stream, h model.Header, f Form) (*reader, error) {
+func newReader(s *safetensors.File, h model.Header, f Form) (*reader, error) {
 	settings, err := ParseSettings(h.Decoding)
 	if err != nil {
 		return nil, err
@@ -84,43 +83,40 @@ func newReader(s *safetensors.Stream, h model.Header, f Form) (*reader, error) {
 	return r, nil
 }
 
-// read reads all tensors in the order of the file, and verifies the checksum. Its errors name the
-// file.
-func (r *reader) read(s *safetensors.Stream, p *mat.Pool) error {
+// read reads all tensors in the order of the file, so that the checksum needs no second reading,
+// and verifies it. Its errors name the file.
+func (r *reader) read(path string, s *safetensors.File, p *mat.Pool) error {
 	defer r.wait()
-	for {
-		t, err := s.Next()
-		if err == io.EOF {
-			break
-		} else if err != nil {
-			return err
-		}
-		name, isTokenizer, err := model.TokenizerName(t)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.Path(), err)
-		}
-		switch m, v := r.matrices[t.Name], r.vectors[t.Name]; {
-		case m != nil:
-			err = m.read(p, s, &r.buf)
-		case v != nil:
-			err = s.Float32s(v.W)
-		case isTokenizer:
-			data := make([]byte, s.Left())
-			r.file.Tokenizers[name], err = data, s.Bytes(data)
-		case model.IsShortlistTensor(t.Name):
-			t.Data = make([]byte, s.Left())
-			r.lists, err = append(r.lists, t), s.Bytes(t.Data)
-		}
-		if err != nil {
-			return err
+	for _, t := range s.Tensors() {
+		if err := r.readTensor(t, p); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if err := s.Verify(); err != nil {
-		return verified(s.Path(), err)
+		return verified(path, err)
 	}
 	var err error
 	if r.file.Shortlist, err = ReadShortlist(r.lists, r.file.Header.Config); err != nil {
-		return fmt.Errorf("%s: %w", s.Path(), err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
+}
+
+func (r *reader) readTensor(t safetensors.Tensor, p *mat.Pool) error {
+	name, isTokenizer, err := model.TokenizerName(t)
+	if err != nil {
+		return err
+	}
+	switch m, v := r.matrices[t.Name], r.vectors[t.Name]; {
+	case m != nil:
+		return m.read(p, func(lo int, dst []float32) error { return t.Part(lo, len(dst)).Float32s(dst) }, &r.buf)
+	case v != nil:
+		return t.Float32s(v.W)
+	case isTokenizer:
+		r.file.Tokenizers[name], err = t.Bytes()
+	case model.IsShortlistTensor(t.Name):
+		t.Data, err = t.Bytes()
+		r.lists = append(r.lists, t)
+	}
+	return err
 }

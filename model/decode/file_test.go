@@ -144,7 +144,7 @@ func TestSizeOfInt8(t *testing.T) {
 // rewrite writes the model file at path with changed metadata and tensors, and returns the path.
 func rewrite(t *testing.T, path string, change func(meta map[string]string, tensors []safetensors.Tensor) []safetensors.Tensor) string {
 	t.Helper()
-	s, err := safetensors.Open(path)
+	s, err := safetensors.Map(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestDamagedFilesForDecoding(t *testing.T) {
 				}
 			}
 		}
-		s, err := safetensors.Open(path)
+		s, err := safetensors.Map(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ type File struct {
 
 // loadMapped is Load for a file for decoding.
 func loadMapped(path string, f Form, p *mat.Pool) (file File, err error) {
-	s, err := safetensors.Open(path)
+	s, err := safetensors.Map(path)
 	if err != nil {
 		return File{}, err
 	}

@@ -115,18 +115,14 @@ func (l *linear) biases() []float32 {
 	return l.bias.W
 }
 
-// elements reads the elements of a tensor, one part after another.
-type elements interface {
-	Float32s(dst []float32) error
-}
-
 // maxPartFloats is the limit of the elements of a part of a matrix that is read at once: 4 MB, the
 // size of the matrices of the paper's base model except the embedding.
 const maxPartFloats = 1 << 20
 
-// read sets m, which has memory, from the elements of its parameter. A transposed matrix is read in
-// parts, its columns. buf is workspace, which calls for other matrices may reuse.
-func (m *weightMatrix) read(p *mat.Pool, e elements, buf *[]float32) error {
+// read sets m, which has memory, from the elements of its parameter: part sets dst to those from lo
+// on. A transposed matrix is read in parts, its columns. buf is workspace, which calls for other
+// matrices may reuse.
+func (m *weightMatrix) read(p *mat.Pool, part func(lo int, dst []float32) error, buf *[]float32) error {
 	rows, cols := m.param.Shape[0], m.param.Shape[1]
 	n := rows // of a part
 	if m.transposed {
@@ -135,14 +131,14 @@ func (m *weightMatrix) read(p *mat.Pool, e elements, buf *[]float32) error {
 	}
 	*buf = slices.Grow((*buf)[:0], n*cols)
 	for lo := 0; lo < rows; lo += n {
-		part := mat.Of((*buf)[:n*cols], n, cols).RowRange(0, min(n, rows-lo))
-		if err := e.Float32s(part.Data); err != nil {
+		x := mat.Of((*buf)[:n*cols], n, cols).RowRange(0, min(n, rows-lo))
+		if err := part(lo*cols, x.Data); err != nil {
 			return err
 		}
 		if m.transposed {
-			part = part.T()
+			x = x.T()
 		}
-		m.setCols(p, lo, part)
+		m.setCols(p, lo, x)
 	}
 	return nil
 }

@@ -150,23 +150,19 @@ func Random(c model.Config, f Form, p *mat.Pool) (*Weights, error) {
 	clear(t.Output.Bias.W)
 	t.Output.Bias.W[model.EOS] = -1e9
 	w.allocMatrices()
-	random, buf := randomElements{rand.New(rand.NewPCG(1, 1))}, []float32(nil)
+	r, buf := rand.New(rand.NewPCG(1, 1)), []float32(nil)
+	random := func(_ int, dst []float32) error { // as small as trained weights
+		for i := range dst {
+			dst[i] = (float32(r.Float32()) - 0.5) / 16 // not fused with the product in Float32
+		}
+		return nil
+	}
 	for _, m := range w.matrices {
 		if err := m.read(p, random, &buf); err != nil {
 			return nil, err
 		}
 	}
 	return w, nil
-}
-
-// randomElements are random values as small as those of trained matrices.
-type randomElements struct{ r *rand.Rand }
-
-func (e randomElements) Float32s(dst []float32) error {
-	for i := range dst {
-		dst[i] = (float32(e.r.Float32()) - 0.5) / 16 // not fused with the product in Float32
-	}
-	return nil
 }
 
 // SetUnnormedKeys selects Settings.UnnormedKeys for all States and Decoders of w, which must

@@ -22,35 +22,42 @@ var ErrNoChecksum = errors.New("no checksum in " + metadataKey)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Verify reads the whole file and compares it with its checksum. The error of a
-// difference has both checksums; without a checksum the error is
-// [ErrNoChecksum]. Verify also returns disk errors of the mapped file.
+// Verify reads the data that has not been read in order yet, and compares the whole file with its
+// checksum. The error of a difference has both checksums; without a checksum the error is
+// [ErrNoChecksum]. What was read before Verify returns nil may be damaged.
 func (f *File) Verify() error {
-	if err := guard(f.verify); err != nil {
+	if err := f.verify(); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	return nil
 }
 
 func (f *File) verify() error {
-	if f.content == nil {
+	if f.content == nil && f.file == nil {
 		return errors.New("file is closed")
 	}
-	return f.verifyChecksum(f.content[:f.dataStart], 0, f.content[f.dataStart:])
-}
-
-// verifyChecksum compares the content of a file with its checksum: prefix is the
-// header length and the header, crc the CRC of the data before data.
-func (h *header) verifyChecksum(prefix []byte, crc uint32, data []byte) error {
-	found, ok := h.metadata[checksumKey]
+	n := f.dataLen()
+	buf := make([]byte, min(readChunk, n))
+	for at := f.summedData(); at < n; at = f.summedData() {
+		if err := f.readData(buf[:min(len(buf), n-at)], at); err != nil {
+			return err
+		}
+	}
+	found, ok := f.metadata[checksumKey]
 	if !ok {
 		return ErrNoChecksum
 	}
-	end := lengthBytes + h.checksumEnd
-	if err := checkChecksumText(found, prefix[:end]); err != nil {
+	return guard(func() error { return f.compare(found) })
+}
+
+// compare compares the content of a file whose data is summed with the checksum found in its
+// header.
+func (f *File) compare(found string) error {
+	end := lengthBytes + f.checksumEnd
+	if err := checkChecksumText(found, f.prefix[:end]); err != nil {
 		return err
 	}
-	sum := checksum(crc, data, prefix[:end-1-checksumDigits], []byte(zeroDigits), prefix[end-1:])
+	sum := checksum(f.crc, f.prefix[:end-1-checksumDigits], []byte(zeroDigits), f.prefix[end-1:])
 	if sum != found {
 		return fmt.Errorf("content has checksum %s, expected %s as in the header: the file was damaged or altered", sum, found)
 	}

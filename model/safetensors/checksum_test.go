@@ -30,10 +30,20 @@ func openAndVerify(content []byte) error {
 	return f.Verify()
 }
 
+// fileAndVerify is openAndVerify of a file.
+func fileAndVerify(path string) error {
+	f, err := Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Verify()
+}
+
 func TestEveryAlteredByteIsDetected(t *testing.T) {
 	original := encoded(t, map[string]string{"v": "1"}, []Tensor{
 		Float32Tensor("w", []int{2, 1}, []float32{1, 2}),
-		{"t", "U8", []int{3}, []byte("abc")},
+		{Name: "t", DType: "U8", Shape: []int{3}, Data: []byte("abc")},
 	})
 	if err := openAndVerify(original); err != nil {
 		t.Fatal(err)
@@ -54,8 +64,8 @@ func TestEveryAlteredByteIsDetected(t *testing.T) {
 				t.Fatalf("byte %d changed from %q to %q: %v", i, old, byte(b), err)
 			}
 		}
-		if err := streamAndVerify(write(t, altered)); err == nil {
-			t.Errorf("byte %d changed from %q to %q: no error of a Stream", i, old, altered[i])
+		if err := fileAndVerify(write(t, altered)); err == nil {
+			t.Errorf("byte %d changed from %q to %q: no error of Open", i, old, altered[i])
 		}
 	}
 	for n := range original {
@@ -63,8 +73,8 @@ func TestEveryAlteredByteIsDetected(t *testing.T) {
 			t.Fatalf("truncated to %d of %d bytes: no error", n, len(original))
 		}
 		path := write(t, original[:n])
-		if err := streamAndVerify(path); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("truncated to %d of %d bytes: error %v of a Stream", n, len(original), err)
+		if err := fileAndVerify(path); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("truncated to %d of %d bytes: error %v of Open", n, len(original), err)
 		}
 	}
 	if err := openAndVerify(append(bytes.Clone(original), 0)); err == nil {

@@ -39,14 +39,13 @@
 // # Hostile files
 //
 // [Open] is safe on untrusted files. It compares every length with the size of
-// the file before it uses it, and allocates at most 32 bytes for each byte of
+// the file before it uses it, and allocates at most 34 bytes for each byte of
 // the header. Strings must be valid Unicode: half of a surrogate pair is an
 // error, not U+FFFD.
 //
 // # Files
 //
-//	file.go      File: an open file, mapped
-//	stream.go    Stream: a file that is read once, without mapping it
+//	file.go      File: an open file, read by ranges or mapped
 //	header.go    the header and its checks; json.go the values of its JSON
 //	tensor.go    Tensor, its sizes, and its elements as float32
 //	checksum.go  the checksum

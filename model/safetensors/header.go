@@ -18,7 +18,7 @@ const (
 
 	// maxAllocRatio limits the bytes that Open allocates for each byte of the
 	// header, garbage included. Headers of many short keys need the most.
-	maxAllocRatio = 32
+	maxAllocRatio = 34
 )
 
 // header is the content of the JSON, checked against the size of the data.
@@ -32,8 +32,8 @@ type header struct {
 }
 
 type entry struct {
-	tensor     Tensor // in a Stream without Data
-	begin, end int    // in the data
+	tensor     Tensor
+	begin, end int // in the data
 }
 
 // Metadata returns a copy of the file's __metadata__, including the checksum. It
@@ -45,8 +45,7 @@ func (h *header) Metadata() map[string]string {
 	return maps.Clone(h.metadata)
 }
 
-// Tensors returns the tensors in the order of their offsets in the file. Those of
-// a Stream have no Data.
+// Tensors returns the tensors in the order of their offsets in the file.
 func (h *header) Tensors() []Tensor {
 	tensors := make([]Tensor, len(h.entries))
 	for i := range h.entries {
@@ -55,8 +54,7 @@ func (h *header) Tensors() []Tensor {
 	return tensors
 }
 
-// Tensor returns the named tensor, in a Stream without Data, and whether it
-// exists.
+// Tensor returns the named tensor and whether it exists.
 func (h *header) Tensor(name string) (Tensor, bool) {
 	i, ok := h.index[name]
 	if !ok {

@@ -34,7 +34,7 @@ func write(t *testing.T, content []byte) string {
 // parse is Open without the file system.
 func parse(content []byte) (*File, error) {
 	f := &File{path: "memory", content: content, release: func() error { return nil }}
-	return f, f.parse()
+	return f, f.parseMapped()
 }
 
 func TestMalformedFiles(t *testing.T) {
@@ -140,20 +140,22 @@ func TestMalformedFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, c.content)
-			f, err := Open(path)
-			if err == nil {
-				f.Close()
-				t.Fatalf("Open returned no error, want %q", c.want)
-			}
-			if !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %q, want the path and %q", err, c.want)
+			for name, open := range readers {
+				f, err := open(path)
+				if err == nil {
+					f.Close()
+					t.Fatalf("%s returned no error, want %q", name, c.want)
+				}
+				if !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s: error %q, want the path and %q", name, err, c.want)
+				}
 			}
 		})
 	}
 }
 
 func TestUnusualValidFile(t *testing.T) {
-	f, err := Open(write(t, build(`{ "z" : {"data_offsets":[0,4], "shape":[], "dtype":"F32"},
+	f, err := Map(write(t, build(`{ "z" : {"data_offsets":[0,4], "shape":[], "dtype":"F32"},
 		"empty":{"dtype":"I64","shape":[3,0],"data_offsets":[4,4]}, "":{"dtype":"BOOL","shape":[1],"data_offsets":[6,7]},
 		"\u4e2d\ud83d\ude00\ufffd�":{"dtype":"F4","shape":[2,2],"data_offsets":[4,6]}}   `, 7)))
 	if err != nil {
@@ -195,7 +197,7 @@ func TestOpenErrors(t *testing.T) {
 // wantAsJSON compares the header of file with the result of encoding/json.
 func wantAsJSON(t *testing.T, file *File, content []byte) {
 	var all map[string]json.RawMessage
-	if err := json.Unmarshal(content[lengthBytes:file.dataStart], &all); err != nil {
+	if err := json.Unmarshal(content[lengthBytes:len(file.prefix)], &all); err != nil {
 		t.Fatalf("encoding/json refuses the header: %v", err)
 	}
 	var metadata map[string]string
@@ -225,7 +227,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(build(`{"w":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}}`, 16))
 	f.Add(build(`{"__metadata__":{"checksum":"crc32c:00000000"},"w":{"dtype":"BF16","shape":[2,0],"data_offsets":[0,0]}} `, 0))
 	f.Add(build(`{"\ud83d\ude00":{"dtype":"F16","shape":[],"data_offsets":[0,2]}}`, 2))
-	prefix, err := encodePrefix(map[string]string{"a": "b"}, []Tensor{{"x", "U8", []int{3}, []byte("abc")}})
+	prefix, err := encodePrefix(map[string]string{"a": "b"}, []Tensor{{Name: "x", DType: "U8", Shape: []int{3}, Data: []byte("abc")}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -248,14 +250,14 @@ func FuzzParse(f *testing.F) {
 			n := len(tensor.Data) / 4
 			tensor.Float32s(make([]float32, n))
 		}
-		if total != len(content)-file.dataStart {
-			t.Fatalf("tensors hold %d bytes of %d", total, len(content)-file.dataStart)
+		if total != len(content)-len(file.prefix) {
+			t.Fatalf("tensors hold %d bytes of %d", total, len(content)-len(file.prefix))
 		}
 		again, err := encodePrefix(file.Metadata(), file.Tensors())
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := parse(append(again, content[file.dataStart:]...))
+		second, err := parse(append(again, content[len(file.prefix):]...))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,7 @@ func TestOfficialLibrary(t *testing.T) {
 	if out, err := exec.Command(python, "-X", "utf8", "-c", script, ours, theirs).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	f, err := Open(theirs)
+	f, err := Map(theirs)
 	if err != nil {
 		t.Fatal(err)
 	}

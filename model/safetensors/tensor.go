@@ -1,7 +1,6 @@
 package safetensors
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -26,11 +25,47 @@ type Tensor struct {
 	Name  string
 	DType string // as in the file: "F32", "BF16", "U8", …
 	Shape []int  // row-major; [] is a scalar
-	// Data holds the elements, little-endian. In a Tensor from a File it is a
-	// read-only view of the mapped file. A write to it ends the program, as does
-	// a read after File.Close, of a file that was truncated, or from a failing
-	// disk. Float32s and Bytes return errors for the last two.
+	// Data holds the elements, little-endian. In a Tensor from Open it is nil, and
+	// from Map a read-only view of the mapped file. A write to it ends the program,
+	// as does a read after File.Close, of a file that was truncated, or from a
+	// failing disk. Float32s, Int32s and Bytes return errors for the last two.
 	Data []byte
+
+	file  *File // of Open or Map, or nil
+	begin int   // in its data
+}
+
+// Part returns elements [lo, lo+n) of t, in row-major order, as a tensor of one dimension. It
+// panics if t does not have them, or if its dtype has no whole bytes.
+func (t Tensor) Part(lo, n int) Tensor {
+	size, err := byteSize(t.DType, t.Shape)
+	elementBytes := int(dtypeBits[t.DType] / 8)
+	if err != nil || lo < 0 || n < 0 || elementBytes == 0 || lo > size/elementBytes-n {
+		panic(fmt.Sprintf("safetensors: elements [%d, %d) of tensor %.80q, %s of shape %s", lo, lo+n, t.Name, t.DType, shapeText(t.Shape)))
+	}
+	t.begin += lo * elementBytes
+	if t.Data != nil {
+		t.Data = t.Data[lo*elementBytes:][:n*elementBytes]
+	}
+	t.Shape = []int{n}
+	return t
+}
+
+// bytes returns the size of t, and an error if Data has another one.
+func (t *Tensor) bytes() (int, error) {
+	size, err := byteSize(t.DType, t.Shape)
+	if inFile := t.Data == nil && t.file != nil; err == nil && !inFile && len(t.Data) != size {
+		err = fmt.Errorf("found %d bytes, expected %d for %s of shape %s", len(t.Data), size, t.DType, shapeText(t.Shape))
+	}
+	return size, err
+}
+
+// read fills dst with the bytes of t from lo on.
+func (t *Tensor) read(dst []byte, lo int) error {
+	if t.Data == nil && t.file != nil {
+		return t.file.readData(dst, t.begin+lo)
+	}
+	return guard(func() error { copy(dst, t.Data[lo:]); return nil })
 }
 
 // byteSize returns Π shape · size of dtype in bytes. It checks the product of the
@@ -79,24 +114,40 @@ func shapeText(shape []int) string {
 // Float32s copies the elements to dst. The conversions from F16 and BF16 are
 // exact, that from F64 rounds to nearest. It returns an error that names the
 // tensor for other dtypes, if dst or Data does not have the length of the shape,
-// and if the mapped file cannot be read. It works on hosts of either byte order.
+// and if the file cannot be read. It works on hosts of either byte order.
 func (t Tensor) Float32s(dst []float32) error {
+	if err := t.float32s(dst); err != nil {
+		return fmt.Errorf("tensor %.80q: %w", t.Name, err)
+	}
+	return nil
+}
+
+func (t *Tensor) float32s(dst []float32) error {
 	decode, err := decoderOf(t.DType)
 	if err != nil {
-		return fmt.Errorf("tensor %.80q: %w", t.Name, err)
+		return err
 	}
-	size, err := byteSize(t.DType, t.Shape)
+	bytes, err := t.bytes()
 	if err != nil {
-		return fmt.Errorf("tensor %.80q: %w", t.Name, err)
+		return err
 	}
-	if len(t.Data) != size {
-		return fmt.Errorf("tensor %.80q: found %d bytes, expected %d for %s of shape %s", t.Name, len(t.Data), size, t.DType, shapeText(t.Shape))
+	elementBytes := int(dtypeBits[t.DType] / 8)
+	if n := bytes / elementBytes; len(dst) != n {
+		return fmt.Errorf("found %d elements in shape %s, expected %d", n, shapeText(t.Shape), len(dst))
 	}
-	if n := size / int(dtypeBits[t.DType]/8); len(dst) != n {
-		return fmt.Errorf("tensor %.80q: found %d elements in shape %s, expected %d", t.Name, n, shapeText(t.Shape), len(dst))
+	switch {
+	case t.DType == "F32" && littleEndian:
+		return t.read(bytesOf(dst), 0)
+	case t.Data != nil:
+		return guard(func() error { decode(dst, t.Data); return nil })
 	}
-	if err := guard(func() error { decode(dst, t.Data); return nil }); err != nil {
-		return fmt.Errorf("tensor %.80q: %w", t.Name, err)
+	buf := make([]byte, min(bytes, readChunk))
+	for lo := 0; lo < bytes; lo += len(buf) {
+		part := buf[:min(len(buf), bytes-lo)]
+		if err := t.read(part, lo); err != nil {
+			return err
+		}
+		decode(dst[lo/elementBytes:][:len(part)/elementBytes], part)
 	}
 	return nil
 }
@@ -105,9 +156,6 @@ func (t Tensor) Float32s(dst []float32) error {
 func decoderOf(dtype string) (func([]float32, []byte), error) {
 	switch dtype {
 	case "F32":
-		if littleEndian {
-			return func(dst []float32, src []byte) { copy(bytesOf(dst), src) }, nil
-		}
 		return decodeF32, nil
 	case "F16":
 		return decodeF16, nil
@@ -151,7 +199,7 @@ func Int32Tensor(name string, data []int32) Tensor {
 }
 
 // Int32s returns a copy of the elements of an I32 tensor. It returns an error that
-// names the tensor for another dtype, and if the mapped file cannot be read.
+// names the tensor for another dtype, and if the file cannot be read.
 func (t Tensor) Int32s() ([]int32, error) {
 	if t.DType != "I32" {
 		return nil, fmt.Errorf("tensor %.80q: found dtype %.80q, expected I32", t.Name, t.DType)
@@ -165,11 +213,15 @@ func (t Tensor) Int32s() ([]int32, error) {
 	return x, err
 }
 
-// Bytes returns a copy of Data, or an error that names the tensor if the mapped
-// file cannot be read.
+// Bytes returns a copy of the elements in the file's representation, or an error
+// that names the tensor if the file cannot be read.
 func (t Tensor) Bytes() ([]byte, error) {
-	var data []byte
-	if err := guard(func() error { data = bytes.Clone(t.Data); return nil }); err != nil {
+	n, err := t.bytes()
+	data := make([]byte, n)
+	if err == nil {
+		err = t.read(data, 0)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("tensor %.80q: %w", t.Name, err)
 	}
 	return data, nil

@@ -45,7 +45,7 @@ func TestFloat32s(t *testing.T) {
 	}
 	for offset := range 4 { // every alignment
 		data := append(make([]byte, offset, offset+4*len(want)), encode(want)...)[offset:]
-		tensor := Tensor{"w", "F32", []int{len(want)}, data}
+		tensor := Tensor{Name: "w", DType: "F32", Shape: []int{len(want)}, Data: data}
 		got, portable := make([]float32, len(want)), make([]float32, len(want))
 		if err := tensor.Float32s(got); err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestFloat32s(t *testing.T) {
 		b16 = binary.LittleEndian.AppendUint16(b16, uint16(b>>16))
 	}
 	got := make([]float32, len(bits))
-	if err := (Tensor{"w", "BF16", []int{len(bits)}, b16}).Float32s(got); err != nil {
+	if err := (Tensor{Name: "w", DType: "BF16", Shape: []int{len(bits)}, Data: b16}).Float32s(got); err != nil {
 		t.Fatal(err)
 	}
 	for i, b := range bits {
@@ -71,7 +71,7 @@ func TestFloat32s(t *testing.T) {
 			t.Errorf("BF16 element %d: %#x, want %#x", i, math.Float32bits(got[i]), b&0xffff0000)
 		}
 	}
-	half := Tensor{"w", "F16", []int{2, 1}, []byte{0x00, 0x3c, 0x01, 0x80}}
+	half := Tensor{Name: "w", DType: "F16", Shape: []int{2, 1}, Data: []byte{0x00, 0x3c, 0x01, 0x80}}
 	if err := half.Float32s(got[:2]); err != nil || got[0] != 1 || got[1] != -0x1p-24 {
 		t.Errorf("F16: %v, %v, want [1 -2^-24]", got[:2], err)
 	}
@@ -85,7 +85,7 @@ func TestFloat32sOfF64(t *testing.T) {
 		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(x))
 	}
 	got := make([]float32, len(want))
-	if err := (Tensor{"w", "F64", []int{4}, data}).Float32s(got); err != nil || !slices.Equal(got, want) {
+	if err := (Tensor{Name: "w", DType: "F64", Shape: []int{4}, Data: data}).Float32s(got); err != nil || !slices.Equal(got, want) {
 		t.Errorf("F64: %v, %v, want %v", got, err, want)
 	}
 }
@@ -96,10 +96,10 @@ func TestFloat32sErrors(t *testing.T) {
 		n      int
 		want   string
 	}{
-		{Tensor{"w", "I32", []int{1}, make([]byte, 4)}, 1, `tensor "w": found dtype "I32", expected F32, F16, BF16 or F64`},
-		{Tensor{"w", "F32", []int{2}, make([]byte, 8)}, 3, `tensor "w": found 2 elements in shape [2], expected 3`},
-		{Tensor{"w", "F32", []int{2}, make([]byte, 7)}, 2, `tensor "w": found 7 bytes, expected 8 for F32 of shape [2]`},
-		{Tensor{"w", "F16", []int{-2}, nil}, 0, `tensor "w": found dimension -2`},
+		{Tensor{Name: "w", DType: "I32", Shape: []int{1}, Data: make([]byte, 4)}, 1, `tensor "w": found dtype "I32", expected F32, F16, BF16 or F64`},
+		{Tensor{Name: "w", DType: "F32", Shape: []int{2}, Data: make([]byte, 8)}, 3, `tensor "w": found 2 elements in shape [2], expected 3`},
+		{Tensor{Name: "w", DType: "F32", Shape: []int{2}, Data: make([]byte, 7)}, 2, `tensor "w": found 7 bytes, expected 8 for F32 of shape [2]`},
+		{Tensor{Name: "w", DType: "F16", Shape: []int{-2}, Data: nil}, 0, `tensor "w": found dimension -2`},
 	} {
 		if err := c.tensor.Float32s(make([]float32, c.n)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.tensor, err, c.want)
@@ -132,7 +132,7 @@ func TestFloat32TensorAliasesItsData(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	tensor := Tensor{"t", "U8", []int{3}, []byte("abc")}
+	tensor := Tensor{Name: "t", DType: "U8", Shape: []int{3}, Data: []byte("abc")}
 	got, err := tensor.Bytes()
 	if err != nil || string(got) != "abc" {
 		t.Fatalf("Bytes = %q, %v, want abc", got, err)

@@ -14,9 +14,10 @@ const dataAlignment = 64 // bytes of a cache line and of the widest vector regis
 
 // Write writes a safetensors file with the tensors in the given order, metadata
 // sorted by key, and a checksum, which replaces a checksum in meta. Equal input
-// gives equal bytes. Write does not copy the data, which must not change until it
-// returns. It replaces path atomically, as [WriteAtomic] does. Before it writes,
-// it returns an error that names the tensor for input that [Open] would refuse.
+// gives equal bytes. The tensors must have Data, which those of [Open] do not. Write
+// does not copy it, so it must not change until Write returns. It replaces path
+// atomically, as [WriteAtomic] does. Before it writes, it returns an error that names
+// the tensor for input that [Open] would refuse.
 func Write(path string, meta map[string]string, tensors []Tensor) error {
 	var prefix []byte
 	err := guard(func() (err error) { // the tensors may alias a mapped file
