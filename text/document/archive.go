@@ -112,7 +112,7 @@ func (a *archive) attributes(part, element string, names ...string) (values [][]
 		}
 		return false
 	}
-	read := textFile(func(e *editor) error { return e.nodes(is, nil) })
+	read := textFile(func(e *editor) { e.nodes(is, nil) })
 	return values, read(a.asDocument(part, content, io.Discard))
 }
 

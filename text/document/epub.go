@@ -63,20 +63,18 @@ func checkEncryption(a *archive) error {
 
 // translateNamed returns a function that translates the text of elements with one of names, and
 // sets the language.
-func translateNamed(names ...string) func(*editor) error {
-	return func(e *editor) error {
+func translateNamed(names ...string) func(*editor) {
+	return func(e *editor) {
 		is := func(n *node) bool {
 			return n.name == "dc:language" && e.To != "" || slices.Contains(names, n.name)
 		}
-		return e.nodes(is, func(n *node) error {
-			if n.name == "dc:language" {
-				return e.setLanguage(n)
+		e.nodes(is, func(n *node) {
+			switch p := new(paragraph); {
+			case n.name == "dc:language":
+				e.setLanguage(n)
+			case !strings.Contains(n.content(), "</"): // escaped HTML
+				p.edit(e, n, p.leaf(e, n))
 			}
-			if strings.Contains(n.content(), "</") {
-				return nil // escaped HTML
-			}
-			p := new(paragraph)
-			return p.edit(e, n, p.leaf(e, n))
 		})
 	}
 }

@@ -20,25 +20,28 @@ type jsonValue struct {
 // translateJSON translates all strings of JSON values (RFC 8259), one or more after another, except
 // the names of members, and the values of those whose names begin with @ or $, which mean something
 // to programs.
-func translateJSON(e *editor) error {
+func translateJSON(e *editor) {
 	isASCII := !strings.ContainsFunc(e.src, func(r rune) bool { return r >= utf8.RuneSelf })
 	ascii := isASCII && strings.Contains(e.src, `\u`)
 	d := json.NewDecoder(strings.NewReader(e.src))
 	d.UseNumber()
 	open := []jsonValue{{}}
-	for {
+	for e.err == nil {
 		at := int(d.InputOffset())
 		at += len(e.src[at:]) - len(strings.TrimLeft(e.src[at:], " \t\r\n,:"))
 		token, err := d.Token()
 		switch {
 		case err == io.EOF && len(open) == 1:
-			return nil
+			return
 		case err == io.EOF || err == io.ErrUnexpectedEOF:
-			return e.errorf(at, "found the end of the file, expected the rest of a JSON value")
+			e.fail(at, "found the end of the file, expected the rest of a JSON value")
+			return
 		case err != nil:
-			return e.errorf(at, "%v", err)
+			e.fail(at, "%v", err)
+			return
 		case len(open) > maxDepth:
-			return e.errorf(at, "values nested deeper than %d", maxDepth)
+			e.fail(at, "values nested deeper than %d", maxDepth)
+			return
 		}
 		top := &open[len(open)-1]
 		value, isString := token.(string)
@@ -61,9 +64,7 @@ func translateJSON(e *editor) error {
 			continue
 		}
 		encode := func(s string) string { return quoteJSON(s, ascii) }
-		if err := e.message(at, int(d.InputOffset()), value, encode); err != nil {
-			return err
-		}
+		e.message(at, int(d.InputOffset()), value, encode)
 	}
 }
 

@@ -59,21 +59,16 @@ var (
 
 // translateMarkdown translates the text of paragraphs, headings, items, cells and HTML blocks, and
 // the title and description in front matter. Code, links' targets and HTML's tags are copied.
-func translateMarkdown(e *editor) error {
+func translateMarkdown(e *editor) {
 	m := markdown{editor: e, eol: lineEnding(e.src), references: map[string]bool{}}
 	for _, r := range referencePattern.FindAllStringSubmatch(e.src, -1) {
 		m.references[linkLabel(r[1])] = true
 	}
-	start, err := m.frontMatter()
-	if err != nil {
-		return err
-	}
+	start := m.frontMatter()
 	for l := range lines(e.src[start:]) {
-		if err := m.line(text.Range{Start: start + l.Start, End: start + l.End}); err != nil {
-			return err
-		}
+		m.line(text.Range{Start: start + l.Start, End: start + l.End})
 	}
-	return m.close()
+	m.close()
 }
 
 // linkLabel returns a label in the form in which labels are compared.
@@ -82,7 +77,7 @@ func linkLabel(s string) string { return strings.ToLower(strings.Join(strings.Fi
 var frontMatterText = regexp.MustCompile(`^((?:title|subtitle|description|summary|excerpt):[ \t]+)(\S.*?)[ \t]*$`)
 
 // frontMatter translates fields of front matter in YAML, skips that in TOML, and returns its end.
-func (m *markdown) frontMatter() (int, error) {
+func (m *markdown) frontMatter() (end int) {
 	fence := ""
 	type field struct {
 		text.Range
@@ -95,14 +90,12 @@ func (m *markdown) frontMatter() (int, error) {
 		case l.Start == 0 && (trimmed == "---" || trimmed == "+++"):
 			fence = trimmed
 		case l.Start == 0:
-			return 0, nil
+			return 0
 		case trimmed == fence || fence == "---" && trimmed == "...":
 			for _, f := range fields {
-				if err := m.replace(f.Start, f.End, plain(f.value), quoteYAML); err != nil {
-					return 0, err
-				}
+				m.replace(f.Start, f.End, plain(f.value), quoteYAML)
 			}
-			return l.End, nil
+			return l.End
 		case fence == "---":
 			if at := frontMatterText.FindStringSubmatchIndex(line); at != nil {
 				if value, ok := unquoteYAML(line[at[4]:at[5]]); ok {
@@ -111,7 +104,7 @@ func (m *markdown) frontMatter() (int, error) {
 			}
 		}
 	}
-	return 0, nil // a rule, not front matter
+	return 0 // a rule, not front matter
 }
 
 // unquoteYAML returns the value of a scalar on one line, or false for other values.
@@ -135,19 +128,16 @@ func quoteYAML(s string) string {
 }
 
 // close ends the block in progress.
-func (m *markdown) close() error {
+func (m *markdown) close() {
 	m.table = false
 	if m.html != nil {
 		block := *m.html
 		m.html = nil
-		return m.htmlBlock(block)
+		m.htmlBlock(block)
+	} else if lines := m.paragraph; len(lines) > 0 {
+		m.paragraph = nil
+		m.inlines(lines, false)
 	}
-	if len(m.paragraph) == 0 {
-		return nil
-	}
-	lines := m.paragraph
-	m.paragraph = nil
-	return m.inlines(lines, false)
 }
 
 // skip returns the offset after at most n columns of white space from at, and how many there are.
@@ -163,7 +153,7 @@ func (m *markdown) skip(at, end, n int) (int, int) {
 }
 
 // line reads a line.
-func (m *markdown) line(l text.Range) error {
+func (m *markdown) line(l text.Range) {
 	at := l.Start
 	matched := 0
 	for ; matched < len(m.containers); matched++ {
@@ -188,26 +178,24 @@ func (m *markdown) line(l text.Range) error {
 		if strings.HasPrefix(rest, m.fence) && strings.Trim(rest, m.fence[:1]) == "" {
 			m.fence = ""
 		}
-		return nil
+		return
 	}
 	m.fence = ""
 	if m.html != nil && inside && !(m.htmlEnd == nil && text.IsBlank(m.src[at:l.End])) {
 		m.html.End = l.End
 		if m.htmlEnd != nil && m.htmlEnd.MatchString(m.src[at:l.End]) {
-			return m.close()
+			m.close()
 		}
-		return nil
+		return
 	}
 	if m.html != nil {
-		if err := m.close(); err != nil {
-			return err
-		}
+		m.close()
 	}
-	return m.block(at, l.End, matched)
+	m.block(at, l.End, matched)
 }
 
 // block reads the rest of a line, which continues the first containers.
-func (m *markdown) block(at, end, matched int) error {
+func (m *markdown) block(at, end, matched int) {
 	inside := matched == len(m.containers)
 	opened := m.containers[:matched:matched]
 	for {
@@ -217,26 +205,31 @@ func (m *markdown) block(at, end, matched int) error {
 		switch {
 		case rest == "":
 			m.containers = opened
-			return m.close()
+			m.close()
+			return
 		case columns >= 4 && inParagraph:
 			m.paragraph = append(m.paragraph, text.Range{Start: start, End: end})
-			return nil
-		case columns >= 4:
+			return
+		case columns >= 4: // indented code
 			m.containers = opened
-			return m.close() // indented code
+			m.close()
+			return
 		case rest[0] == '>':
 			at, _ = m.skip(start+1, end, 1)
 			opened = append(opened, mdContainer{quote: true})
 		case inParagraph && inside && underline.MatchString(rest):
-			return m.close()
+			m.close()
+			return
 		case rulePattern.MatchString(rest):
 			m.containers = opened
-			return m.close()
+			m.close()
+			return
 		default:
 			item := itemPattern.FindStringSubmatch(rest)
 			// An item that is empty, or has a number other than 1, does not interrupt a paragraph.
 			if item == nil || inParagraph && inside && (text.IsBlank(rest[len(item[1]):]) || item[2] != "" && item[2] != "1") {
-				return m.leaf(opened, start, end, inParagraph)
+				m.leaf(opened, start, end, inParagraph)
+				return
 			}
 			width := len(item[1])
 			next, space := m.skip(start+width, end, 5)
@@ -247,13 +240,14 @@ func (m *markdown) block(at, end, matched int) error {
 			opened = append(opened, mdContainer{indent: columns + width + space})
 		}
 		if len(opened) > maxDepth {
-			return m.errorf(at, "quotes and lists nested deeper than %d", maxDepth)
+			m.fail(at, "quotes and lists nested deeper than %d", maxDepth)
+			return
 		}
 	}
 }
 
 // leaf reads the text of a line, which is in the containers opened.
-func (m *markdown) leaf(opened []mdContainer, start, end int, inParagraph bool) error {
+func (m *markdown) leaf(opened []mdContainer, start, end int, inParagraph bool) {
 	rest := m.src[start:end]
 	startsBlock := headingPattern.MatchString(rest) || fencePattern.MatchString(rest)
 	html := -1
@@ -264,53 +258,47 @@ func (m *markdown) leaf(opened []mdContainer, start, end int, inParagraph bool) 
 		}
 	}
 	if inParagraph && !startsBlock { // also one that continues without the markers of containers
-		return m.paragraphLine(start, end)
+		m.paragraphLine(start, end)
+		return
 	}
 	if !m.table || len(opened) != len(m.containers) || startsBlock {
-		if err := m.close(); err != nil {
-			return err
-		}
+		m.close()
 	}
 	m.containers = opened
 	switch fence := fencePattern.FindStringSubmatch(rest); {
 	case m.table:
-		return m.row(start, end)
+		m.row(start, end)
 	case fence != nil:
 		m.fence = fence[1] + fence[2]
-		return nil
 	case html >= 0:
 		m.html, m.htmlEnd = &text.Range{Start: start, End: end}, htmlStarts[html].end
 		if m.htmlEnd != nil && m.htmlEnd.MatchString(rest) {
-			return m.close()
+			m.close()
 		}
-		return nil
 	case headingPattern.MatchString(rest):
 		start += len(headingPattern.FindString(rest))
 		end -= len(headingEnd.FindString(m.src[start:end]))
-		return m.inlines([]text.Range{{Start: start, End: end}}, false)
+		m.inlines([]text.Range{{Start: start, End: end}}, false)
 	case referencePattern.MatchString(rest) && strings.HasPrefix(rest, "["):
-		return nil
+	default:
+		start += len(footnotePattern.FindString(rest))
+		m.paragraph = []text.Range{{Start: start, End: end}}
 	}
-	start += len(footnotePattern.FindString(rest))
-	m.paragraph = []text.Range{{Start: start, End: end}}
-	return nil
 }
 
 // paragraphLine adds a line to the paragraph. A row of dashes makes the line before it the first
 // row of a table.
-func (m *markdown) paragraphLine(start, end int) error {
+func (m *markdown) paragraphLine(start, end int) {
 	last := m.paragraph[len(m.paragraph)-1]
 	header := m.src[last.Start:last.End]
 	if rest := m.src[start:end]; strings.Contains(rest, "|") && delimiterRow.MatchString(rest) && len(tableCells(header)) == len(tableCells(rest)) {
 		m.paragraph = m.paragraph[:len(m.paragraph)-1]
-		if err := m.close(); err != nil {
-			return err
-		}
+		m.close()
 		m.table = true
-		return m.row(last.Start, last.End)
+		m.row(last.Start, last.End)
+		return
 	}
 	m.paragraph = append(m.paragraph, text.Range{Start: start, End: end})
-	return nil
 }
 
 // tableCells returns the ranges of the cells of a row.
@@ -336,26 +324,24 @@ func tableCells(row string) (cells []text.Range) {
 }
 
 // row translates the cells of a row.
-func (m *markdown) row(start, end int) error {
+func (m *markdown) row(start, end int) {
 	for _, c := range tableCells(m.src[start:end]) {
-		if err := m.inlines([]text.Range{{Start: start + c.Start, End: start + c.End}}, true); err != nil {
-			return err
-		}
+		m.inlines([]text.Range{{Start: start + c.Start, End: start + c.End}}, true)
 	}
-	return nil
 }
 
 // htmlBlock translates a block of HTML, except in a quote, whose markers may be within tags.
-func (m *markdown) htmlBlock(r text.Range) error {
+func (m *markdown) htmlBlock(r text.Range) {
 	src := m.src[r.Start:r.End]
 	if slices.ContainsFunc(m.containers, func(c mdContainer) bool { return c.quote }) {
-		return nil
+		return
 	}
 	doc, err := markup.ReadHTML(src)
 	if err != nil {
-		return m.errorf(r.Start, "%v", err)
+		m.fail(r.Start, "%v", err)
+		return
 	}
-	return m.edit(edit{start: r.Start, end: r.End, texts: doc.Texts, write: func(ts []markup.Text) string {
+	m.edit(edit{start: r.Start, end: r.End, texts: doc.Texts, write: func(ts []markup.Text) string {
 		s, _ := doc.Append(nil, ts, "") // they are checked
 		return string(s)
 	}})
@@ -365,7 +351,7 @@ func (m *markdown) htmlBlock(r text.Range) error {
 var blockStart = regexp.MustCompile(`^(?:[-+*>=|~` + "`" + `#<:]|\d{1,9}[.)]|\[[^\[\]]*\]:|__)`)
 
 // inlines translates lines with inline elements. A cell of a table has \| in the place of |.
-func (m *markdown) inlines(lines []text.Range, cell bool) error {
+func (m *markdown) inlines(lines []text.Range, cell bool) {
 	first, last := lines[0], lines[len(lines)-1]
 	var rows []string
 	width := 0
@@ -405,5 +391,5 @@ func (m *markdown) inlines(lines []text.Range, cell bool) error {
 	for _, image := range t.images {
 		texts = append(texts, image.Text)
 	}
-	return m.edit(edit{start: first.Start, end: last.End, texts: texts, write: write})
+	m.edit(edit{start: first.Start, end: last.End, texts: texts, write: write})
 }

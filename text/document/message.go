@@ -37,8 +37,8 @@ func (m message) render(ts []markup.Text) string {
 }
 
 // message makes an edit of src[start:end], which encode makes of the translation of s.
-func (e *editor) message(start, end int, s string, encode func(string) string) error {
+func (e *editor) message(start, end int, s string, encode func(string) string) {
 	m := newMessage(s)
 	write := func(ts []markup.Text) string { return encode(m.render(ts)) }
-	return e.edit(edit{start: start, end: end, texts: m.texts, write: write})
+	e.edit(edit{start: start, end: end, texts: m.texts, write: write})
 }

@@ -93,7 +93,7 @@ func within(scope map[string]string, attrs []xml.Attr) map[string]string {
 
 // nodes calls use with each element that is returns true for and that is not in another one. It
 // reports faults of syntax, and entities that a document type defines, which are never read.
-func (e *editor) nodes(is func(*node) bool, use func(*node) error) error {
+func (e *editor) nodes(is func(*node) bool, use func(*node)) {
 	d := xml.NewDecoder(strings.NewReader(e.src))
 	d.CharsetReader = func(charset string, in io.Reader) (io.Reader, error) {
 		if strings.HasPrefix(strings.ToLower(charset), "utf-16") { // e.src is already UTF-8
@@ -110,7 +110,7 @@ func (e *editor) nodes(is func(*node) bool, use func(*node) error) error {
 			count++
 		}
 	}
-	for {
+	for e.err == nil {
 		n := &node{start: int(d.InputOffset())}
 		token, err := d.RawToken()
 		n.end = int(d.InputOffset())
@@ -142,9 +142,7 @@ func (e *editor) nodes(is func(*node) bool, use func(*node) error) error {
 			top.inner[1], top.end = n.start, n.end
 			if used == len(stack) {
 				used, count = 0, 0
-				if err := use(top); err != nil {
-					return err
-				}
+				use(top)
 			}
 		case xml.CharData:
 			n.text = string(token)
@@ -154,7 +152,7 @@ func (e *editor) nodes(is func(*node) bool, use func(*node) error) error {
 			add(n)
 		}
 		if err == io.EOF && len(stack) == 1 {
-			return nil
+			return
 		}
 		if err == io.EOF {
 			err = fmt.Errorf("the file ends in <%s>", top.raw)
@@ -163,7 +161,7 @@ func (e *editor) nodes(is func(*node) bool, use func(*node) error) error {
 			err = errors.New(syntax.Msg)
 		}
 		if err != nil {
-			return e.errorf(min(n.end, len(e.src)), "%v", err)
+			e.fail(min(n.end, len(e.src)), "%v", err)
 		}
 	}
 }

@@ -35,9 +35,9 @@ func translateODF(d *document) error {
 }
 
 // translateODFXML translates the texts of a part.
-func translateODFXML(e *editor) error {
+func translateODFXML(e *editor) {
 	p := &odfPart{e, map[string]string{}, map[string]string{}}
-	return e.nodes(p.isUnit, p.unit)
+	e.nodes(p.isUnit, p.unit)
 }
 
 // odfPart is a part whose paragraphs are translated.
@@ -63,22 +63,22 @@ func (o *odfPart) isUnit(n *node) bool {
 }
 
 // unit edits an element for which isUnit returns true.
-func (o *odfPart) unit(n *node) error {
+func (o *odfPart) unit(n *node) {
 	switch n.name {
 	case "text:tracked-changes", "table:table-cell":
-		return nil
 	case "style:style", "style:default-style":
-		return o.style(n)
+		o.style(n)
 	case "dc:language":
-		return o.setLanguage(n)
+		o.setLanguage(n)
+	default:
+		p := &paragraph{escape: escapeODF}
+		p.edit(o.editor, n, o.block(p, n))
 	}
-	p := &paragraph{escape: escapeODF}
-	return p.edit(o.editor, n, o.block(p, n))
 }
 
 // style records the properties of a style of text, without those that only mark a revision or a
 // language, and sets the language.
-func (o *odfPart) style(n *node) error {
+func (o *odfPart) style(n *node) {
 	properties := ""
 	for _, c := range n.nodes {
 		if c.name == "" || c.name == "?" {
@@ -96,9 +96,7 @@ func (o *odfPart) style(n *node) error {
 			}
 			slices.Sort(attrs)
 			s = strings.Join(attrs, "")
-			if err := o.language(c); err != nil {
-				return err
-			}
+			o.language(c)
 		}
 		properties += s + o.src[c.inner[0]:c.inner[1]]
 	}
@@ -109,20 +107,19 @@ func (o *odfPart) style(n *node) error {
 			o.styles[properties] = name
 		}
 	}
-	return nil
 }
 
 // language sets the language of properties that have one.
-func (o *odfPart) language(n *node) error {
+func (o *odfPart) language(n *node) {
 	if o.To == "" {
-		return nil
+		return
 	}
 	suffix, prefix := map[string]string{"eastAsia": "-asian", "bidi": "-complex"}[langAttr(o.To)], "fo:"
 	if suffix != "" {
 		prefix = "style:"
 	}
 	if old := n.attr(prefix + "language" + suffix); old == "" || old == "zxx" || old == "none" {
-		return nil
+		return
 	}
 	subtags := strings.Split(o.To, "-")
 	country := "none"
@@ -130,7 +127,7 @@ func (o *odfPart) language(n *node) error {
 		country = last
 	}
 	tag := setAttr(o.src[n.start:n.inner[0]], prefix+"language"+suffix, subtags[0])
-	return o.put(n.start, n.inner[0], setAttr(tag, prefix+"country"+suffix, country))
+	o.put(n.start, n.inner[0], setAttr(tag, prefix+"country"+suffix, country))
 }
 
 // block returns the pieces of an element that is not in a paragraph, and adds its texts to p.

@@ -28,19 +28,13 @@ func translateOffice(d *document) error {
 		if path.Ext(part) != ".xml" || strings.HasPrefix(part, "customXml/") || part == "[Content_Types].xml" {
 			return nil
 		}
-		return textFile(func(e *editor) error {
-			if strings.HasPrefix(part, "xl/worksheets/") && !strings.Contains(e.src, "inlineStr") {
-				return nil // sheets can be large
+		return textFile(func(e *editor) {
+			if !strings.HasPrefix(part, "xl/worksheets/") || strings.Contains(e.src, "inlineStr") { // sheets can be large
+				p := &officePart{e, names}
+				e.nodes(p.isUnit, p.unit)
 			}
-			return translateOfficeXML(e, names)
 		})
 	})
-}
-
-// translateOfficeXML translates the texts of a part.
-func translateOfficeXML(e *editor, columnNames map[string]bool) error {
-	p := &officePart{e, columnNames}
-	return e.nodes(p.isUnit, p.unit)
 }
 
 // columnNames returns the names of columns in tables and pivot tables of a workbook. A cell that
@@ -91,15 +85,16 @@ func hasAltText(n *node) bool {
 }
 
 // unit edits an element for which isUnit returns true.
-func (o *officePart) unit(n *node) error {
+func (o *officePart) unit(n *node) {
 	switch n.name {
 	case "w:lang":
-		return o.put(n.start, n.inner[0], setAttr(o.src[n.start:n.inner[0]], n.prefixed("", langAttr(o.To)), o.To))
+		o.put(n.start, n.inner[0], setAttr(o.src[n.start:n.inner[0]], n.prefixed("", langAttr(o.To)), o.To))
 	case "dc:language":
-		return o.setLanguage(n)
+		o.setLanguage(n)
+	default:
+		p := &paragraph{escape: escapeRun}
+		p.edit(o.editor, n, o.block(p, n))
 	}
-	p := &paragraph{escape: escapeRun}
-	return p.edit(o.editor, n, o.block(p, n))
 }
 
 // langAttr returns the attribute of w:lang for the script of a language.

@@ -426,13 +426,12 @@ func (p *paragraph) renderText(s *segment, translations []markup.Text) string {
 }
 
 // edit replaces an element by pieces, if they have texts.
-func (p *paragraph) edit(e *editor, n *node, pieces []piece) error {
-	if len(p.texts) == 0 {
-		return nil
+func (p *paragraph) edit(e *editor, n *node, pieces []piece) {
+	if len(p.texts) > 0 {
+		e.edit(edit{start: n.start, end: n.end, texts: p.texts, write: func(translations []markup.Text) string {
+			return p.render(pieces, translations)
+		}})
 	}
-	return e.edit(edit{start: n.start, end: n.end, texts: p.texts, write: func(translations []markup.Text) string {
-		return p.render(pieces, translations)
-	}})
 }
 
 // leaf returns the pieces of an element whose content is text only.
@@ -466,14 +465,13 @@ func (p *paragraph) attributes(tag string, content func(string) []inline, names 
 }
 
 // setLanguage makes the target language the content of n, unless n has no end tag.
-func (e *editor) setLanguage(n *node) error {
-	if n.inner[1] == n.end {
-		return nil
+func (e *editor) setLanguage(n *node) {
+	if n.inner[1] < n.end {
+		e.put(n.inner[0], n.inner[1], xmltext.Escape(e.To))
 	}
-	return e.put(n.inner[0], n.inner[1], xmltext.Escape(e.To))
 }
 
 // put replaces a range without texts.
-func (e *editor) put(start, end int, s string) error {
-	return e.edit(edit{start: start, end: end, always: true, write: func([]markup.Text) string { return s }})
+func (e *editor) put(start, end int, s string) {
+	e.edit(edit{start: start, end: end, always: true, write: func([]markup.Text) string { return s }})
 }

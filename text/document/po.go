@@ -31,16 +31,15 @@ type poFile struct {
 
 // translatePO translates the messages of a po file that have no translation or a fuzzy one. All
 // others, and obsolete ones, are copied.
-func translatePO(e *editor) error {
+func translatePO(e *editor) {
 	p := poFile{editor: e, eol: lineEnding(e.src), forms: pluralFormsOf(e.To)}
-	return p.entries(func(m poEntry) error {
+	p.entries(func(m poEntry) {
 		switch {
 		case m.id == "":
-			return p.header(m)
-		case m.msgstr != "" && !m.fuzzy:
-			return nil
+			p.header(m)
+		case m.msgstr == "" || m.fuzzy:
+			p.translate(m)
 		}
-		return p.translate(m)
 	})
 }
 
@@ -53,17 +52,15 @@ func lineEnding(src string) string {
 }
 
 // entries calls f with each entry that has a msgstr.
-func (p *poFile) entries(f func(poEntry) error) error {
+func (p *poFile) entries(f func(poEntry)) {
 	var m poEntry
 	var last *string // the string that the next line may continue
 	comments := -1   // start of the comments before an entry
-	next := func() error {
-		done := m
-		m, last = poEntry{}, nil
-		if !done.hasMsgstr {
-			return nil
+	next := func() {
+		if m.hasMsgstr {
+			f(m)
 		}
-		return f(done)
+		m, last = poEntry{}, nil
 	}
 	for l := range lines(p.src) {
 		line := strings.TrimSpace(p.src[l.Start:l.End])
@@ -76,9 +73,7 @@ func (p *poFile) entries(f func(poEntry) error) error {
 		}
 		keyword := line[:n]
 		if m.hasMsgstr && (line[0] == '#' || keyword == "msgid" || keyword == "msgctxt") {
-			if err := next(); err != nil {
-				return err
-			}
+			next()
 		}
 		if line[0] == '#' {
 			if strings.HasPrefix(line, "#~") { // the comments before it are of an obsolete message
@@ -113,16 +108,18 @@ func (p *poFile) entries(f func(poEntry) error) error {
 			}
 			last, m.hasMsgstr = &m.msgstr, true
 		default:
-			return p.errorf(l.Start, "found %.20q, expected msgid, msgstr or a string", line)
+			p.fail(l.Start, "found %.20q, expected msgid, msgstr or a string", line)
+			return
 		}
 		s, err := unquotePO(strings.TrimSpace(line[n:]))
 		if err != nil {
-			return p.errorf(l.Start, "%v", err)
+			p.fail(l.Start, "%v", err)
+			return
 		}
 		*last += s
 		m.end = l.End
 	}
-	return next()
+	next()
 }
 
 // addFlags notes the flags of a comment.
@@ -193,11 +190,11 @@ func (p *poFile) quote(keyword, s string) string {
 
 // translate makes an edit of a message. Its translation is fuzzy with Review, or if the arguments
 // of a format string differ from those of the message, so that no program uses it.
-func (p *poFile) translate(m poEntry) error {
+func (p *poFile) translate(m poEntry) {
 	messages := []message{newMessage(m.id), newMessage(m.plural)}
 	n := len(messages[0].texts)
 	texts := append(slices.Clone(messages[0].texts), messages[1].texts...)
-	return p.edit(edit{start: m.start, end: m.end, texts: texts, always: true, write: func(ts []markup.Text) string {
+	p.edit(edit{start: m.start, end: m.end, texts: texts, always: true, write: func(ts []markup.Text) string {
 		one, other := messages[0].render(ts[:n]), messages[1].render(ts[n:])
 		fuzzy := p.Review || m.checked && (!sameArguments(m.id, one) || !sameArguments(m.plural, other))
 		head := p.comments(m, fuzzy)
@@ -207,7 +204,7 @@ func (p *poFile) translate(m poEntry) error {
 		var forms []string
 		for i := range p.forms.count {
 			s := other
-			if p.forms.of(1) == i && p.forms.count > 1 {
+			if p.forms.one == i && p.forms.count > 1 {
 				s = one
 			}
 			forms = append(forms, p.quote(fmt.Sprintf("msgstr[%d]", i), s))
@@ -264,7 +261,7 @@ func sameArguments(a, b string) bool {
 
 // header fills in the fields of the first entry that a template leaves open, and reads the forms of
 // plurals.
-func (p *poFile) header(m poEntry) error {
+func (p *poFile) header(m poEntry) {
 	old := p.src[m.msgstrs:m.end]
 	fields := old
 	set := func(pattern, value string) {
@@ -281,14 +278,13 @@ func (p *poFile) header(m poEntry) error {
 	if given := pluralField.FindStringSubmatch(m.msgstr); given != nil { // may be on several lines
 		forms, err := parsePluralForms(given[1], given[2])
 		if err != nil {
-			return p.errorf(m.msgstrs, "Plural-Forms: %v", err)
+			p.fail(m.msgstrs, "Plural-Forms: %v", err)
 		}
 		p.forms = forms
 	}
-	if fields == old {
-		return nil
+	if fields != old {
+		p.put(m.start, m.end, p.comments(m, false)+fields)
 	}
-	return p.put(m.start, m.end, p.comments(m, false)+fields)
 }
 
 // pluralField matches the field of a header with the forms of plurals.

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -108,13 +109,22 @@ func TestPOErrors(t *testing.T) {
 }
 
 func TestPluralForms(t *testing.T) {
-	for language, want := range map[string]string{"de": "1 0 1 1 1", "fr": "0 0 1 1 1", "zh-CN": "0 0 0 0 0", "pl": "2 0 1 2 2", "ar": "0 1 2 3 4", "sl": "3 0 1 3 3", "ru": "2 0 1 2 2"} {
-		var got []string
-		for _, n := range []int{0, 1, 2, 5, 11} {
-			got = append(got, string(rune('0'+pluralFormsOf(language).of(n))))
+	for _, r := range pluralRules {
+		if got, err := parsePluralForms(strconv.Itoa(r.count), r.rule); err != nil || got != r.pluralForms {
+			t.Errorf("%s: read %+v, error %v", r.languages, got, err)
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: forms %v, want %s", language, got, want)
+	}
+	for language, want := range map[string]pluralForms{"de": {2, "n != 1", 0}, "fr-CA": {2, "n > 1", 0}, "zh-CN": {1, "0", 0}} {
+		if got := pluralFormsOf(language); got != want {
+			t.Errorf("%s: forms %v, want %v", language, got, want)
+		}
+	}
+	for rule, want := range map[string]int{
+		"n%100==1 ? 1 : n%100==2 ? 2 : n%100==3 || n%100==4 ? 3 : 0": 1, "(n == 1 || n == 11) ? 2 : 0": 2, "n==11 ? 2 : 1": 0, "(n==0 ? 0 : n==1 ? 1 : 2)": 1,
+		"n==1 || n%10==1 ? 0 : 1": 0, "(n==2) ? 0 : (n==1) ? 3 : 2": 3, "n%10==1 && n%100!=11 ? 1 : 0": 1,
+	} {
+		if got, err := parsePluralForms("4", rule); err != nil || got.one != want {
+			t.Errorf("%s: form %d of 1, error %v, want %d", rule, got.one, err, want)
 		}
 	}
 }

@@ -19,7 +19,7 @@ type properties struct {
 
 // translateProperties translates the values of Java's properties, as java.util.Properties reads
 // them: in UTF-8, or if that is invalid in ISO 8859-1.
-func translateProperties(e *editor) error {
+func translateProperties(e *editor) {
 	isUTF8 := e.page == nil && strings.ContainsFunc(e.src, func(r rune) bool { return r >= utf8.RuneSelf })
 	p := properties{e, isUTF8, strings.Contains(e.src, "''")}
 	for at := 0; at < len(e.src); {
@@ -34,11 +34,8 @@ func translateProperties(e *editor) error {
 		}
 		value := start + valueOffset(e.src[start:at])
 		s := unescapeProperty(e.src[value:at])
-		if err := p.value(value, at, s); err != nil {
-			return err
-		}
+		p.value(value, at, s)
 	}
-	return nil
 }
 
 // logicalLine returns the end of a line and of those that continue it after a backslash.
@@ -72,15 +69,15 @@ func valueOffset(line string) int {
 }
 
 // value makes an edit of a value.
-func (p properties) value(start, end int, s string) error {
+func (p properties) value(start, end int, s string) {
 	format := p.doubled && argument.MatchString(s)
 	if format {
 		s = strings.ReplaceAll(s, "''", "'")
 	}
 	if strings.Contains(s, string(utf8.RuneError)) {
-		return nil // half a surrogate pair
+		return // half a surrogate pair
 	}
-	return p.message(start, end, s, func(s string) string {
+	p.message(start, end, s, func(s string) string {
 		if format {
 			s = strings.ReplaceAll(s, "'", "''")
 		}

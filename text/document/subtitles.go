@@ -44,58 +44,50 @@ type subtitles struct {
 	eol string
 }
 
-func translateSRT(e *editor) error { return subtitles{e, false, lineEnding(e.src)}.translate() }
-func translateVTT(e *editor) error { return subtitles{e, true, lineEnding(e.src)}.translate() }
+func translateSRT(e *editor) { subtitles{e, false, lineEnding(e.src)}.translate() }
+func translateVTT(e *editor) { subtitles{e, true, lineEnding(e.src)}.translate() }
 
 func isVTT(head string) bool { return strings.HasPrefix(head, "WEBVTT") }
 
 // translate translates the sentences of the cues. One that continues in the next cue is one text.
-func (s subtitles) translate() error {
+func (s subtitles) translate() {
 	var sentence []utterance
-	flush := func() error {
-		if len(sentence) == 0 {
-			return nil
+	flush := func() {
+		if len(sentence) > 0 {
+			s.sentence(sentence)
 		}
-		err := s.sentence(sentence)
 		sentence = nil
-		return err
 	}
 	found := false
-	err := s.cues(func(us []utterance) error {
+	s.cues(func(us []utterance) {
 		found = true
 		for i, u := range us {
 			if n := len(sentence); n > 0 && (i > 0 || n == maxCues || !continues(sentence[n-1], u)) {
-				if err := flush(); err != nil {
-					return err
-				}
+				flush()
 			}
 			sentence = append(sentence, u)
 		}
-		return nil
 	})
-	if err == nil && !found && !s.vtt && !text.IsBlank(s.src) {
-		err = s.errorf(0, "found no cue, expected a line such as 00:00:01,000 --> 00:00:02,000")
+	flush()
+	if !found && !s.vtt && !text.IsBlank(s.src) {
+		s.fail(0, "found no cue, expected a line such as 00:00:01,000 --> 00:00:02,000")
 	}
-	if err != nil {
-		return err
-	}
-	return flush()
 }
 
 // cues calls f with the utterances of each cue that has some.
-func (s subtitles) cues(f func([]utterance) error) error {
+func (s subtitles) cues(f func([]utterance)) {
 	var all []text.Range // lines of the cue
 	var timing []string  // of the cue, or nil
-	flush := func() error {
+	flush := func() {
 		if timing == nil || len(all) == 0 {
-			return nil
+			return
 		}
 		from, to := milliseconds(timing[1:5]), milliseconds(timing[5:])
 		us := s.utterances(all)
 		for i := range us {
 			us[i].from, us[i].to, us[i].alone = from, to, len(us) == 1
 		}
-		return f(us)
+		f(us)
 	}
 	for l := range lines(s.src) {
 		line := s.src[l.Start:l.End]
@@ -107,15 +99,13 @@ func (s subtitles) cues(f func([]utterance) error) error {
 			}
 			fallthrough
 		case text.IsBlank(line):
-			if err := flush(); err != nil {
-				return err
-			}
+			flush()
 			timing, all = next, nil
 		case timing != nil:
 			all = append(all, l)
 		}
 	}
-	return flush()
+	flush()
 }
 
 // milliseconds returns the time of hours, minutes, seconds and their decimals.
@@ -201,7 +191,7 @@ func continues(u, next utterance) bool {
 }
 
 // sentence makes the edit of a sentence in one or more cues.
-func (s subtitles) sentence(us []utterance) error {
+func (s subtitles) sentence(us []utterance) {
 	m := us[0].marked
 	for _, u := range us[1:] {
 		m.Plain += split.Gap(" ", m.Plain, u.Plain)
@@ -215,7 +205,7 @@ func (s subtitles) sentence(us []utterance) error {
 		m.elements = append(m.elements, u.elements...)
 	}
 	first, last := us[0], us[len(us)-1]
-	return s.edit(edit{start: first.Start, end: last.End, texts: []markup.Text{m.Text}, write: func(ts []markup.Text) string {
+	s.edit(edit{start: first.Start, end: last.End, texts: []markup.Text{m.Text}, write: func(ts []markup.Text) string {
 		var b strings.Builder
 		parts := divideText(ts[0], us)
 		for i, u := range us {

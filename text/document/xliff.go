@@ -18,15 +18,13 @@ func isXLIFF(head string) bool { return xliffRoot.MatchString(head) }
 type xliff struct {
 	*editor
 	version2 bool
-	err      error // of the language
 }
 
 // translateXLIFF writes the target of each unit that has none, or whose state says that it is not
 // translated.
-func translateXLIFF(e *editor) error {
+func translateXLIFF(e *editor) {
 	x := xliff{editor: e}
-	err := e.nodes(x.isUnit, x.unit)
-	return cmp.Or(x.err, err)
+	e.nodes(x.isUnit, x.unit)
 }
 
 // isUnit reports whether an element is a trans-unit of XLIFF 1.2 or a segment of XLIFF 2. It writes
@@ -53,17 +51,17 @@ func (x *xliff) isUnit(n *node) bool {
 // XLIFF 2 requires one.
 func (x *xliff) language(n *node, name string) {
 	switch {
-	case x.err != nil || n.attr(name) != "":
+	case n.attr(name) != "":
 	case x.To != "":
-		x.err = x.setAttribute(n, name, x.To)
+		x.setAttribute(n, name, x.To)
 	case x.version2:
-		x.err = x.errorf(n.start, "found no %s, which a file with targets needs, and no language of the translation", name)
+		x.fail(n.start, "found no %s, which a file with targets needs, and no language of the translation", name)
 	}
 }
 
 // setAttribute makes an edit of a start tag that sets an attribute.
-func (x *xliff) setAttribute(n *node, name, value string) error {
-	return x.put(n.start, n.inner[0], withAttribute(x.src[n.start:n.inner[0]], name, value))
+func (x *xliff) setAttribute(n *node, name, value string) {
+	x.put(n.start, n.inner[0], withAttribute(x.src[n.start:n.inner[0]], name, value))
 }
 
 // withAttribute returns a start tag with the value of an attribute, the last one if it is new.
@@ -79,7 +77,7 @@ func withAttribute(tag, name, value string) string {
 var untranslated = map[string]bool{"new": true, "needs-translation": true, "initial": true}
 
 // unit makes the edit of a unit.
-func (x *xliff) unit(n *node) error {
+func (x *xliff) unit(n *node) {
 	var source, target *node
 	after := 0 // where a missing target is inserted
 	for _, c := range n.nodes {
@@ -95,8 +93,8 @@ func (x *xliff) unit(n *node) error {
 			after = c.end
 		}
 	}
-	if x.err != nil || n.copied || source == nil {
-		return x.err
+	if n.copied || source == nil {
+		return
 	}
 	state := ""
 	hasText := false
@@ -110,20 +108,18 @@ func (x *xliff) unit(n *node) error {
 		}
 	}
 	if hasText && !untranslated[state] {
-		return nil
+		return
 	}
 	text := build(x.fragments(source.nodes), false)
 	if text.Plain == "" && len(text.elements) == 0 {
-		return nil
+		return
 	}
 	set := "translated"
 	if x.Review && !x.version2 {
 		set = "needs-review-translation"
 	}
 	if x.version2 && (state != "" || x.Review) { // the state after it is "reviewed"
-		if err := x.setAttribute(n, "state", set); err != nil {
-			return err
-		}
+		x.setAttribute(n, "state", set)
 	}
 	indent := x.src[len(strings.TrimRight(x.src[:source.start], " \t\r\n")):source.start]
 	start, end, tag := after, after, indent+n.prefixed("<", "target>")
@@ -134,7 +130,7 @@ func (x *xliff) unit(n *node) error {
 	if !x.version2 && (state != "" || x.Review) {
 		tag = withAttribute(tag, "state", set)
 	}
-	return x.edit(edit{start: start, end: end, texts: []markup.Text{text.Text}, always: true, write: func(ts []markup.Text) string {
+	x.edit(edit{start: start, end: end, texts: []markup.Text{text.Text}, always: true, write: func(ts []markup.Text) string {
 		return tag + text.elements.render(ts[0], xmltext.Escape) + n.prefixed("</", "target>")
 	}})
 }

@@ -34,7 +34,6 @@ type run struct {
 	text.Range
 	text  int
 	items []item // in the order of the document
-	cdata bool   // the text is in a CDATA section
 
 	// ordered is set for a text with tags that end elements of other texts, or that are not
 	// well nested. Its tags remain in this order, whatever the order of the words around them.
@@ -47,7 +46,6 @@ type item struct {
 	kind       kindOfItem
 	id         int    // of the span
 	parent     int    // id of the span around it, or -1
-	cdata      bool   // the begin of a CDATA section
 	line       bool   // a line break
 	plain      string // in the place of the bytes, unless it is ""
 
@@ -141,7 +139,7 @@ func (o *output) run(r *run) {
 		o.copy(r.Range)
 		return
 	}
-	w := runWriter{output: o, plain: t.Plain, spans: make([]Span, len(t.Spans)), cdata: []bool{r.cdata}}
+	w := runWriter{output: o, plain: t.Plain, spans: make([]Span, len(t.Spans))}
 	for _, p := range t.Spans {
 		w.spans[p.ID] = p
 		if p.Keep = source.Spans[p.ID].Keep; p.Keep {
@@ -177,7 +175,6 @@ type runWriter struct {
 	kept          []Span // by Start: the text of elements that are copied
 	opens, closes []item
 	inner         [][]int // ids of the spans within span i-1, in order
-	cdata         []bool  // of the elements around pos
 }
 
 // inOrder writes items in their order.
@@ -215,25 +212,16 @@ func (w *runWriter) tree(i, end int) {
 func (w *runWriter) item(it item, at int) {
 	w.text(at)
 	w.copy(it.Range)
-	switch it.kind {
-	case openItem:
-		w.cdata = append(w.cdata, it.cdata)
-	case closeItem:
-		w.cdata = w.cdata[:max(len(w.cdata)-1, 1)]
-	case wholeItem:
-		if it.line && strings.HasPrefix(w.plain[w.pos:], "\n") {
-			w.pos++
-		}
+	if it.line && strings.HasPrefix(w.plain[w.pos:], "\n") {
+		w.pos++
 	}
 }
 
 // text writes the text up to end, with the elements that are kept at the place of their text.
 func (w *runWriter) text(end int) {
-	cdata := w.cdata[len(w.cdata)-1]
 	write := func(end int) {
-		if e := w.escape; end > w.pos {
-			e.cdata = cdata
-			w.dst = e.append(w.dst, strings.ReplaceAll(w.plain[w.pos:end], "\n", " "))
+		if end > w.pos {
+			w.dst = w.escape.append(w.dst, strings.ReplaceAll(w.plain[w.pos:end], "\n", " "))
 			w.pos = end
 		}
 	}
@@ -244,16 +232,10 @@ func (w *runWriter) text(end int) {
 			w.pos = start
 		}
 		write(start)
-		if cdata {
-			w.dst = append(w.dst, "]]>"...)
-		}
 		if it.plain != "" {
 			w.dst = w.escape.append(w.dst, it.plain)
 		} else {
 			w.copy(it.Range)
-		}
-		if cdata {
-			w.dst = append(w.dst, "<![CDATA["...)
 		}
 		w.pos = max(w.pos, w.kept[0].End)
 		if it.spaceAfter && strings.HasPrefix(w.plain[w.pos:], " ") {
@@ -273,7 +255,7 @@ type event struct {
 	line    bool // of a pointEvent: a line break
 	stray   bool // of a pointEvent: an end tag without effect
 	foreign bool // a tag of svg or math
-	cdata   bool // of an openEvent: a CDATA section
+	cdata   bool // of a textEvent: a CDATA section
 	plain   string
 }
 
@@ -373,7 +355,7 @@ func (b *builder) endRun() {
 	for i := range events {
 		if e := &events[i]; e.kind == textEvent {
 			if e.cdata {
-				e.plain = b.utf8(e.source(b))
+				e.plain = b.utf8(strings.TrimSuffix(strings.TrimPrefix(e.source(b), cdataBegin), cdataEnd))
 			} else {
 				e.plain = b.text(e.source(b))
 			}
@@ -384,7 +366,7 @@ func (b *builder) endRun() {
 		return
 	}
 	pair := pairs(events)
-	lo, hi, cdata := 0, len(events), false
+	lo, hi := 0, len(events)
 	for trimmed := true; trimmed && lo < hi; {
 		switch first, last := &events[lo], &events[hi-1]; {
 		case isEdge(first, pair[lo]):
@@ -396,7 +378,6 @@ func (b *builder) endRun() {
 		case last.kind == closeEvent && pair[hi-1] >= 0 && isEmpty(events[pair[hi-1]:hi]):
 			hi = pair[hi-1]
 		case first.kind == openEvent && pair[lo] == hi-1 && !first.keep:
-			cdata = first.cdata
 			lo, hi = lo+1, hi-1
 		default:
 			trimmed = false
@@ -414,7 +395,7 @@ func (b *builder) endRun() {
 		}
 		ordered = ordered || i >= lo && (e.stray || isUnpaired)
 	}
-	t := textBuilder{builder: b, pair: pair, run: run{text: len(b.texts), cdata: cdata, ordered: ordered, Range: text.Range{Start: events[lo].Start, End: events[hi-1].End}}}
+	t := textBuilder{builder: b, pair: pair, run: run{text: len(b.texts), ordered: ordered, Range: text.Range{Start: events[lo].Start, End: events[hi-1].End}}}
 	if e := events[lo]; e.kind == textEvent && !e.keep {
 		t.run.Start += len(e.source(b)) - len(strings.TrimLeft(e.source(b), whiteSpace))
 	}
@@ -508,8 +489,7 @@ func (t *textBuilder) build(events []event, lo, hi int) {
 			t.absorb(events[i+1 : hi])
 		case e.kind == openEvent:
 			id := t.add(e.Range, false)
-			it := &t.run.items[len(t.run.items)-1]
-			it.kind, it.cdata = openItem, e.cdata
+			t.run.items[len(t.run.items)-1].kind = openItem
 			t.open = append(t.open, id)
 		default:
 			id := t.open[len(t.open)-1]

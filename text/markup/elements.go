@@ -54,7 +54,7 @@ var classes = func() map[string]class {
 		"param source track":                   special | void,
 		"applet marquee object":                block | special | scope | marker | ends,
 		"button":                               special | ends,
-		"select":                               block | special,
+		"select":                               block | special | ends,
 		"option optgroup":                      block | implied,
 		"rb":                                   implied,
 		"rp rt rtc":                            implied | hidden | kept, // readings of characters

@@ -41,13 +41,9 @@ type escaper struct {
 	xml   bool
 	ascii bool // the document is not in UTF-8: write other characters as references
 	quote byte // of an attribute's value, 0 for text
-	cdata bool // of a CDATA section
 }
 
 func (e escaper) append(dst []byte, s string) []byte {
-	if e.cdata {
-		return append(dst, strings.ReplaceAll(s, "]]>", "]]]]><![CDATA[>")...)
-	}
 	for _, r := range s {
 		switch {
 		case r == '&':

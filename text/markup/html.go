@@ -217,7 +217,7 @@ func (p *htmlParser) start(t token) {
 		t.name = "img"
 	}
 	c := classes[t.name]
-	if p.startInTable(&t) || p.startInSelect(&t) {
+	if p.startInTable(&t) {
 		return
 	}
 	switch t.name {
@@ -265,8 +265,21 @@ func (p *htmlParser) start(t token) {
 			remove(&p.formatting, e)
 			remove(&p.open, e)
 		}
-	case t.name == "option", t.name == "optgroup":
-		if top := p.top(); top != nil && top.name == "option" {
+	case t.name == "select", t.name == "input":
+		if i := p.inScope("select"); i >= 0 {
+			e := p.open[i]
+			p.pop(i)
+			if t.name == "select" { // an end tag
+				p.close(t, e)
+				return
+			}
+		}
+	case t.name == "option", t.name == "optgroup", t.name == "hr":
+		if p.inScope("select") >= 0 && t.name == "option" {
+			p.closeImplied("optgroup")
+		} else if p.inScope("select") >= 0 {
+			p.closeImplied("")
+		} else if top := p.top(); top != nil && top.name == "option" && t.name != "hr" {
 			p.open = p.open[:len(p.open)-1]
 		}
 	case t.name == "rb", t.name == "rtc", t.name == "rp", t.name == "rt":
@@ -321,10 +334,6 @@ func (p *htmlParser) end(t token) {
 		return
 	}
 	if p.endInTable(t) {
-		return
-	}
-	if p.inSelect() >= 0 && !slices.Contains([]string{"select", "option", "optgroup", "script", "template"}, t.name) {
-		p.point(t, p.keep())
 		return
 	}
 	keep, before := p.keep(), p.open
@@ -497,7 +506,7 @@ func (p *htmlParser) tableMode() string {
 	for i := len(p.open) - 1; i >= 0; i-- {
 		switch e := p.open[i]; {
 		case e.foreign:
-		case e.name == "td", e.name == "th", e.name == "caption", e.name == "template", e.name == "select":
+		case e.name == "td", e.name == "th", e.name == "caption", e.name == "template":
 			return ""
 		case e.name == "table", e.class&tablePart != 0:
 			return e.name
@@ -579,49 +588,6 @@ func (p *htmlParser) endInTable(t token) bool {
 	}
 	p.open = p.open[:i]
 	p.close(t, e)
-	return true
-}
-
-// inSelect returns the index of the select element that tags are in, or -1.
-func (p *htmlParser) inSelect() int {
-	return p.find(named("select"), func(e *element) bool { return !named("option", "optgroup")(e) })
-}
-
-// startInSelect processes a start tag within a select element, which has few ("in select"). It
-// returns false if t is not within one.
-func (p *htmlParser) startInSelect(t *token) bool {
-	i := p.inSelect()
-	if i < 0 {
-		return false
-	}
-	switch t.name {
-	case "option", "optgroup", "hr":
-		if p.top().name == "option" {
-			p.open = p.open[:len(p.open)-1]
-		}
-		if t.name != "option" && p.top().name == "optgroup" {
-			p.open = p.open[:len(p.open)-1]
-		}
-		p.push(*t, false)
-		return true
-	case "script", "template":
-		return false
-	case "select":
-		e := p.open[i]
-		p.open = p.open[:i]
-		p.close(*t, e)
-		return true
-	case "input", "textarea", "keygen":
-		p.pop(i)
-		return false
-	}
-	if classes[t.name]&tablePart != 0 || t.name == "table" {
-		if p.find(named("table"), named()) >= 0 {
-			p.open = p.open[:i]
-			return p.startInTable(t)
-		}
-	}
-	p.point(*t, p.keep())
 	return true
 }
 

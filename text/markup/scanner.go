@@ -54,6 +54,9 @@ type scanner struct {
 	foreign bool   // the next token is in SVG or MathML, which have CDATA sections
 }
 
+// The marks of a CDATA section, whose text has no markup.
+const cdataBegin, cdataEnd = "<![CDATA[", "]]>"
+
 const whiteSpace = " \t\n\f\r"
 
 func isSpace(c byte) bool { return strings.IndexByte(whiteSpace, c) >= 0 }
@@ -80,9 +83,9 @@ func (z *scanner) next() (t token, err error) {
 			n++
 		}
 		z.pos += n
-	case (z.xml || z.foreign) && strings.HasPrefix(rest, "<![CDATA["):
+	case (z.xml || z.foreign) && strings.HasPrefix(rest, cdataBegin):
 		t.kind = cdataSection
-		err = z.skip(rest, len("<![CDATA["), "]]>")
+		err = z.skip(rest, len(cdataBegin), cdataEnd)
 	case strings.HasPrefix(rest, "<!--"):
 		t.kind = otherToken
 		if z.xml {

@@ -181,14 +181,7 @@ func (p *xmlParser) add(i int) {
 		p.characters(t.Range, keep)
 		return
 	case cdataSection:
-		// The marks of a section are an element.
-		from, to := t.Start+len("<![CDATA["), t.End-len("]]>")
-		e.cdata = true
-		e.kind, e.Range = openEvent, text.Range{Start: t.Start, End: from}
-		p.event(e)
-		e.kind, e.Range = textEvent, text.Range{Start: from, End: to}
-		p.event(e)
-		e.kind, e.Range = closeEvent, text.Range{Start: to, End: t.End}
+		e.kind, e.cdata = textEvent, true
 	case startTag:
 		name := t.name
 		if _, local, _ := strings.Cut(name, ":"); p.xhtml && isForeignRoot(local) {
