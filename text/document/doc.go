@@ -9,7 +9,7 @@
 //	encoding.go  a document as an editor of its text in UTF-8
 //	tags.go      tags in strings and subtitles
 //	message.go   strings of programs: passages with tags
-//	plural.go    the forms of nouns of a language, by an expression of C
+//	plural.go    the forms of nouns of a language
 //	divide.go    a text in parts of given lengths
 //	passage.go   plain text as passages: lines, or several wrapped ones as one
 //	bilingual.go the texts of a document with their translations, as columns or XLIFF
