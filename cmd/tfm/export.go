@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -22,7 +21,6 @@ func exportCommand(f *cli.Flags) cli.Action {
 		"  pytorch      torch.nn.Transformer, with a program that loads it").
 		Choices("marian-hf", "ctranslate2", "marian", "pytorch")
 	f.StringVar(&c.out, "o", "", "`folder` to write")
-	c.languages.flags(f)
 	f.BoolVar(&c.force, "force", false, "write into a folder that has files, and replace those of the same names")
 	return c.run
 }
@@ -30,7 +28,6 @@ func exportCommand(f *cli.Flags) cli.Action {
 // exporter is the command with its flags.
 type exporter struct {
 	format, out string
-	languages   languages
 	force       bool
 }
 
@@ -40,7 +37,6 @@ func (c *exporter) check(args []string) error {
 		cli.UsageIf(len(args) != 1, "found %d arguments, expected one model", len(args)),
 		cli.UsageIf(c.format == "", "-format is missing"),
 		cli.UsageIf(c.out == "", "-o is missing"),
-		c.languages.check(),
 	)
 	if err != nil {
 		return err
@@ -85,28 +81,11 @@ func (c *exporter) run(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.languages.replace(&file); err != nil {
-		return err
-	}
 	if err := convert.Write(c.format, dir, file); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	p := terminal.NewProgress(os.Stderr)
-	size := int64(0)
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			size += info.Size()
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	p.Text("%s: %s, %.1f MB", dir, describeFormat(c.format), float64(size)/1e6)
+	p.Text("%s: %s", dir, describeFormat(c.format))
 	if list := file.Model.Config.TgtLanguages.List(); c.format == "ctranslate2" && len(list) > 0 {
 		pieces := ""
 		for _, id := range list[0].IDs {

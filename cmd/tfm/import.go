@@ -30,7 +30,8 @@ import (
 func importCommand(f *cli.Flags) cli.Action {
 	var c importer
 	f.StringVar(&c.out, "o", "", "model `file` to write")
-	c.languages.flags(f)
+	f.StringVar(&c.src, "src-lang", "", "source `language`, a BCP 47 tag such as en or zh-Hant; default: that of the model")
+	f.StringVar(&c.tgt, "tgt-lang", "", "target `language`; default: that of the model")
 	f.BoolVar(&c.float32, "float32", false, "write integers of the source as float32, which trains further, in four times the size")
 	f.BoolVar(&c.force, "force", false, "replace an existing file")
 	return c.run
@@ -39,32 +40,18 @@ func importCommand(f *cli.Flags) cli.Action {
 // importer is the command with its flags.
 type importer struct {
 	out            string
-	languages      languages
+	src, tgt       string // languages that replace those of the model
 	float32, force bool
 }
 
-// languages are flags that replace the languages of a model.
-type languages struct{ src, tgt string }
-
-func (l *languages) flags(f *cli.Flags) {
-	f.StringVar(&l.src, "src-lang", "", "source `language`, a BCP 47 tag such as en or zh-Hant; default: that of the model")
-	f.StringVar(&l.tgt, "tgt-lang", "", "target `language`; default: that of the model")
-}
-
-// check replaces the languages by their canonical forms.
-func (l *languages) check() (err error) {
-	l.src, l.tgt, err = model.NamedLanguages(l.src, l.tgt)
-	return settings.Error(err)
-}
-
-// replace replaces the languages of a model by those of the flags. The error is that of a language
-// that a model of several does not have.
-func (l *languages) replace(file *model.File) error {
-	file.SrcLang, file.TgtLang = cmp.Or(l.src, file.SrcLang), cmp.Or(l.tgt, file.TgtLang)
+// replaceLanguages replaces the languages of a model by those of the flags. The error is that of a
+// language that a model of several does not have.
+func (c *importer) replaceLanguages(file *model.File) error {
+	file.SrcLang, file.TgtLang = cmp.Or(c.src, file.SrcLang), cmp.Or(c.tgt, file.TgtLang)
 	for _, side := range []struct {
 		of          model.Languages
 		field, want string
-	}{{file.Model.Config.SrcLanguages, "src_lang", l.src}, {file.Model.Config.TgtLanguages, "tgt_lang", l.tgt}} {
+	}{{file.Model.Config.SrcLanguages, "src_lang", c.src}, {file.Model.Config.TgtLanguages, "tgt_lang", c.tgt}} {
 		if side.of == "" || side.want == "" {
 			continue
 		}
@@ -80,8 +67,9 @@ func (c *importer) run(_ context.Context, args []string) error {
 	if len(args) != 1 {
 		return cli.Usagef("found %d arguments, expected one model of another system", len(args))
 	}
-	if err := c.languages.check(); err != nil {
-		return err
+	var err error
+	if c.src, c.tgt, err = model.NamedLanguages(c.src, c.tgt); err != nil {
+		return settings.Error(err)
 	}
 	source, err := translator.FindDownloaded(args[0])
 	if err != nil {
@@ -101,7 +89,7 @@ func (c *importer) run(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.languages.replace(&file); err != nil {
+	if err := c.replaceLanguages(&file); err != nil {
 		return err
 	}
 	v, err := tokenizers.Of(source, file.Tokenizers, file.Model.Config)
