@@ -83,38 +83,10 @@ func (q problem) checkBF16(t *testing.T, r *rand.Rand, number func(*rand.Rand) f
 		q.o.Activation = min(q.o.Activation, ReLU) // others have different bits in portable Go
 	}
 	a, b := operand(r, q.m, q.k, q.ta, number), operand(r, q.k, q.n, q.tb, number)
-	if q.o.Bias != nil {
-		q.o.Bias = operand(r, 1, q.n, false, number).Data
-	}
-	if q.o.Residual.Data != nil {
-		q.o.Residual = operand(r, q.m, q.n, false, number)
-	}
-	around := New(q.m+2, q.n+5)
-	for i := range around.Data {
-		around.Data[i] = guard
-	}
-	c, want := around.Slice(1, q.m+1, 3, q.n+3), New(q.m, q.n)
-	for i := range c.Rows {
-		for j := range c.Cols {
-			c.Row(i)[j] = number(r)
-		}
-		copy(want.Row(i), c.Row(i))
-	}
+	around, c, want := q.draw(r, number)
 	bf16Oracle(want, a, b, q.o)
 	GemmBF16(pools[q.threads], c, a, b, q.o)
-	for i := range c.Rows {
-		for j := range c.Cols {
-			if got, want := c.At(i, j), want.At(i, j); !sameNumber(got, want) {
-				t.Fatalf("%v: C[%d, %d] = %x, want %x", q, i, j, got, want)
-			}
-			c.Row(i)[j] = guard
-		}
-	}
-	for i, x := range around.Data {
-		if x != guard {
-			t.Fatalf("%v: written outside C, at element %d of %d", q, i, len(around.Data))
-		}
-	}
+	q.compare(t, "GemmBF16", around, c, want, func(i, j int) bool { return sameNumber(c.At(i, j), want.At(i, j)) })
 }
 
 // onTheBrink returns numbers whose sums are barely denormal, or barely not.
@@ -270,7 +242,6 @@ func TestGemmBF16OfVectors(t *testing.T) {
 	})
 }
 
-// A row of C does not depend on the other rows of the call, the number of threads or the layout.
 func TestGemmBF16RowsAloneEqualRowsTogether(t *testing.T) {
 	forEachBF16(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 10))
@@ -279,23 +250,11 @@ func TestGemmBF16RowsAloneEqualRowsTogether(t *testing.T) {
 			m, n = 20, 30
 		}
 		a, b := operand(r, m, k, false, normal), operand(r, k, n, false, normal)
-		bt := New(n, k)
-		Transpose(nil, bt, b)
-		o := GemmOptions{Activation: ReLU}
-		together := New(m, n)
+		o, layouts, together := GemmOptions{Activation: ReLU}, map[bool]Matrix{false: b, true: stored(b).T()}, New(m, n)
 		GemmBF16(nil, together, a, b, o)
-		for _, threads := range []int{1, 2, 3, 8} {
-			c := New(m, n)
-			for i, rows := 0, 1; i < m; i, rows = i+rows, 2*rows {
-				end := min(i+rows, m)
-				GemmBF16(pools[threads], c.RowRange(i, end), a.RowRange(i, end), []Matrix{b, bt.T()}[rows%3%2], o)
-			}
-			for i, x := range c.Data {
-				if math.Float32bits(x) != math.Float32bits(together.Data[i]) {
-					t.Fatalf("%d threads: C[%d, %d] = %x, want %x", threads, i/n, i%n, x, together.Data[i])
-				}
-			}
-		}
+		wantRowsAlone(t, together, []int{1, 50}, func(p *Pool, c Matrix, lo, hi int, transposed bool) {
+			GemmBF16(p, c, a.RowRange(lo, hi), layouts[transposed], o)
+		})
 	})
 }
 
@@ -334,9 +293,6 @@ func TestBF16Error(t *testing.T) {
 }
 
 func TestGemmBF16AllocatesNothing(t *testing.T) {
-	if race {
-		t.Skip("race detector: sync.Pool drops items at random")
-	}
 	forEachBF16(t, func(t *testing.T) {
 		m := 100
 		if kernelBF16() == portableBF16 { // slow
@@ -345,12 +301,10 @@ func TestGemmBF16AllocatesNothing(t *testing.T) {
 		a, b, c := New(m, 80), New(80, 90), New(m, 90)
 		at := New(80, m)
 		for _, threads := range []int{1, 2} {
-			if n := allocations(func() {
+			wantNoAllocations(t, func() {
 				GemmBF16(pools[threads], c, a, b, GemmOptions{})
 				GemmBF16(pools[threads], c, at.T(), b, GemmOptions{Accumulate: true})
-			}); n != 0 {
-				t.Errorf("%d threads: %v allocations, want 0", threads, n)
-			}
+			})
 		}
 	})
 }
@@ -400,13 +354,6 @@ func TestFasterBF16(t *testing.T) {
 				t.Errorf("FasterBF16(%d, %d, %d) = %v, want %v", q.m, q.n, q.k, got, want)
 			}
 		}
-	})
-}
-
-func TestGemmBF16PanicsOnMismatch(t *testing.T) {
-	mustPanic(t, "mat: shapes of a product ", map[string]func(){
-		"rows":  func() { GemmBF16(nil, New(2, 3), New(3, 4), New(4, 3), GemmOptions{}) },
-		"depth": func() { GemmBF16(nil, New(2, 3), New(2, 4), New(5, 3), GemmOptions{}) },
 	})
 }
 

@@ -34,12 +34,59 @@ func atBoundary(t *testing.T, n int) (end, begin []float32) {
 	return end, begin
 }
 
+// edges are places of up to n floats at unmapped pages, for several operands.
+type edges struct {
+	n     int
+	sides [][2][]float32 // by operand: that end at a page, that begin after one
+}
+
+func newEdges(t *testing.T, operands, n int) *edges {
+	t.Helper()
+	e := &edges{n: n}
+	for range operands {
+		end, begin := atBoundary(t, n)
+		e.sides = append(e.sides, [2][]float32{end, begin})
+	}
+	return e
+}
+
+// floats returns n floats at one of the edges of an operand.
+func (e *edges) floats(r *rand.Rand, operand, n int) []float32 {
+	side := e.sides[operand]
+	if r.IntN(2) == 0 {
+		return side[0][e.n-n:]
+	}
+	return side[1][:n:n]
+}
+
+// matrix returns a matrix, or its transpose, without a gap after its last row.
+func (e *edges) matrix(r *rand.Rand, operand, rows, cols int, transposed bool) Matrix {
+	if transposed {
+		return e.matrix(r, operand, cols, rows, false).T()
+	}
+	x := Matrix{nil, rows, cols, cols + r.IntN(9), 1}
+	if x.extent() > e.n {
+		x.RowStride = cols
+	}
+	x.Data = e.floats(r, operand, x.extent())
+	return x
+}
+
+// options returns random options whose bias and residual are at the edges of an operand.
+func (e *edges) options(r *rand.Rand, operand, m, n int) GemmOptions {
+	o := randomOptions(r)
+	if o.Bias != nil {
+		o.Bias = e.floats(r, operand, n)
+	}
+	if o.Residual.Data != nil {
+		o.Residual = e.matrix(r, operand, m, n, false)
+	}
+	return o
+}
+
 func TestGemmAtTheBoundaryOfMemory(t *testing.T) {
 	const maxFloats = 150 * 48
-	var data [4][2][]float32
-	for i := range data {
-		data[i][0], data[i][1] = atBoundary(t, maxFloats)
-	}
+	e := newEdges(t, 4, maxFloats)
 	defer func(l limits) { machineLimits = l }(machineLimits)
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 10))
@@ -54,32 +101,8 @@ func TestGemmAtTheBoundaryOfMemory(t *testing.T) {
 			case 2:
 				m, n = 129+r.IntN(20), 33+r.IntN(16) // all of B is packed, and strips of A together
 			}
-			place := func(i, rows, cols int, transposed bool) Matrix {
-				if transposed {
-					rows, cols = cols, rows
-				}
-				x := Matrix{nil, rows, cols, cols + r.IntN(3), 1}
-				if x.extent() > maxFloats {
-					x.RowStride = cols
-				}
-				side := r.IntN(2)
-				x.Data = data[i][side][:x.extent()]
-				if side == 0 {
-					x.Data = data[i][0][maxFloats-x.extent():]
-				}
-				if transposed {
-					return x.T()
-				}
-				return x
-			}
-			o := randomOptions(r)
-			if o.Bias != nil {
-				o.Bias = place(3, 1, n, false).Data
-			}
-			if o.Residual.Data != nil {
-				o.Residual = place(3, m, n, false)
-			}
-			c, a, b := place(0, m, n, false), place(1, m, k, r.IntN(2) == 0), place(2, k, n, r.IntN(2) == 0)
+			o := e.options(r, 3, m, n)
+			c, a, b := e.matrix(r, 0, m, n, false), e.matrix(r, 1, m, k, r.IntN(2) == 0), e.matrix(r, 2, k, n, r.IntN(2) == 0)
 			Gemm(nil, c, a, b, o)
 			GemmPacked(nil, c, a, Pack(nil, b), o)
 		}

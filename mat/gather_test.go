@@ -36,41 +36,47 @@ func gathered(c Matrix, cols []int32) Matrix {
 }
 
 // A product with gathered columns has the bits of these columns of the whole product, also in
-// memory that held another matrix.
+// memory that held another matrix. gather returns the products of a with b and with its columns.
+func wantGathered(t *testing.T, gather func(a, b Matrix, cols []int32, p *Pool) (all, some Matrix)) {
+	r := rand.New(rand.NewPCG(43, 44))
+	for range 100 {
+		m, k, n := 1+r.IntN(20), max(0, r.IntN(70)-5), 1+r.IntN(200)
+		cols := randomColumns(r, n)
+		all, got := gather(random(m, k), random(k, n), cols, pools[1+r.IntN(2)])
+		if !slices.Equal(got.Data, gathered(all, cols).Data) {
+			t.Fatalf("%d × %d × %d: product with columns %v differs from those of the whole product", m, k, n, cols)
+		}
+	}
+}
+
 func TestGatherPacked(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(43, 44))
 		w := new(Packed)
-		for range 100 {
-			m, k, n := 1+r.IntN(20), max(0, r.IntN(70)-5), 1+r.IntN(200)
-			b, a, cols := Pack(nil, random(k, n)), random(m, k), randomColumns(r, n)
-			all, got := New(m, n), New(m, len(cols))
-			GemmPacked(nil, all, a, b, GemmOptions{})
-			w.Gather(pools[1+r.IntN(2)], b, cols)
-			if GemmPacked(pools[1+r.IntN(2)], got, a, w, GemmOptions{}); !slices.Equal(got.Data, gathered(all, cols).Data) {
-				t.Fatalf("%d × %d × %d: product with columns %v differs from those of the whole product", m, k, n, cols)
-			}
-		}
+		wantGathered(t, func(a, b Matrix, cols []int32, p *Pool) (all, some Matrix) {
+			whole := Pack(nil, b)
+			all, some = New(a.Rows, b.Cols), New(a.Rows, len(cols))
+			w.Gather(p, whole, cols)
+			GemmPacked(nil, all, a, whole, GemmOptions{})
+			GemmPacked(p, some, a, w, GemmOptions{})
+			return all, some
+		})
 	})
 }
 
 func TestGatherInt8(t *testing.T) {
 	forEachInt8(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(45, 46))
 		w := new(Int8)
-		for range 100 {
-			m, k, n := 1+r.IntN(20), max(0, r.IntN(70)-5), 1+r.IntN(200)
-			b, a, cols := QuantizeInt8(nil, random(k, n)), random(m, k), randomColumns(r, n)
-			all, got := New(m, n), New(m, len(cols))
-			GemmInt8(nil, all, a, b, GemmOptions{})
-			w.Gather(pools[1+r.IntN(2)], b, cols)
-			if GemmInt8(pools[1+r.IntN(2)], got, a, w, GemmOptions{}); !slices.Equal(got.Data, gathered(all, cols).Data) {
-				t.Fatalf("%d × %d × %d: product with columns %v differs from those of the whole product", m, k, n, cols)
+		wantGathered(t, func(a, b Matrix, cols []int32, p *Pool) (all, some Matrix) {
+			whole := QuantizeInt8(nil, b)
+			all, some = New(a.Rows, b.Cols), New(a.Rows, len(cols))
+			w.Gather(p, whole, cols)
+			GemmInt8(nil, all, a, whole, GemmOptions{})
+			GemmInt8(p, some, a, w, GemmOptions{})
+			if !slices.Equal(w.Scales(), gathered(Of(whole.Scales(), 1, b.Cols), cols).Data) {
+				t.Fatalf("%d × %d: scales of columns %v differ", b.Rows, b.Cols, cols)
 			}
-			if !slices.Equal(w.Scales(), gathered(Of(b.Scales(), 1, n), cols).Data) {
-				t.Fatalf("%d × %d: scales of columns %v differ", k, n, cols)
-			}
-		}
+			return all, some
+		})
 	})
 }
 

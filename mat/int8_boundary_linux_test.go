@@ -11,22 +11,11 @@ import (
 // scales, and A quantized.
 func TestGemmInt8AtTheBoundaryOfMemory(t *testing.T) {
 	const maxFloats = 40 * 160
-	var data [8][2][]float32
-	for i := range data {
-		data[i][0], data[i][1] = atBoundary(t, maxFloats)
-	}
+	e := newEdges(t, 8, maxFloats)
 	forEachInt8(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(31, 32))
-		// place returns n floats at one of the boundaries.
-		place := func(i, n int) []float32 {
-			side := r.IntN(2)
-			if side == 0 {
-				return data[i][0][maxFloats-n:]
-			}
-			return data[i][1][:n:n]
-		}
 		bytes := func(i, n int) []int8 {
-			x := unsafe.Slice((*int8)(unsafe.Pointer(&data[i][0][0])), 4*maxFloats)
+			x := unsafe.Slice((*int8)(unsafe.Pointer(&e.sides[i][0][0])), 4*maxFloats)
 			return x[4*maxFloats-n:]
 		}
 		for range 400 {
@@ -36,29 +25,21 @@ func TestGemmInt8AtTheBoundaryOfMemory(t *testing.T) {
 			packed := bytes(0, len(b.packed))
 			copy(packed, b.packed)
 			b.packed = packed
-			b.scales = place(1, len(b.scales))
-			start := place(2, len(b.start))
+			b.scales = e.floats(r, 1, len(b.scales))
+			start := e.floats(r, 2, len(b.start))
 			b.start = unsafe.Slice((*int32)(unsafe.Pointer(&start[0])), len(start))
 
 			o := randomOptions(r)
 			if o.Residual.Data = nil; o.Bias != nil {
-				o.Bias = place(3, n)
+				o.Bias = e.floats(r, 3, n)
 			}
-			matrix := func(i, rows, cols int) Matrix {
-				x := Matrix{nil, rows, cols, cols + r.IntN(3), 1}
-				if x.extent() > maxFloats {
-					x.RowStride = cols
-				}
-				x.Data = place(i, x.extent())
-				return x
-			}
-			q := quantization{m: matrix(4, m, k), form: int8Kernel().form}
+			q := quantization{m: e.matrix(r, 4, m, k, false), form: int8Kernel().form}
 			used := b.groups * groupInt8 * q.form.width()
 			q.stride = used + r.IntN(9)
-			q.q, q.scales = bytes(5, (m-1)*q.stride+used), place(6, m)
+			q.q, q.scales = bytes(5, (m-1)*q.stride+used), e.floats(r, 6, m)
 			q.Range(0, m)
 			rows := &Int8Rows{rows: m, cols: k, form: q.form, q: q.q, stride: q.stride, scales: q.scales}
-			x := productInt8{Int8Rows: rows, c: matrix(7, m, n), b: b, o: o}
+			x := productInt8{Int8Rows: rows, c: e.matrix(r, 7, m, n, false), b: b, o: o}
 			x.block(0, m, 0, n)
 		}
 	})
@@ -66,30 +47,20 @@ func TestGemmInt8AtTheBoundaryOfMemory(t *testing.T) {
 
 // Weights are quantized from and to memory at a boundary.
 func TestQuantizeInt8AtTheBoundaryOfMemory(t *testing.T) {
-	const maxFloats = 170 * 80
-	var data [2][2][]float32
-	for i := range data {
-		data[i][0], data[i][1] = atBoundary(t, maxFloats)
-	}
+	e := newEdges(t, 2, 170*80)
 	forEachInt8(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(33, 34))
 		for range 200 {
-			k, n, side := 1+r.IntN(160), 1+r.IntN(70), r.IntN(2)
-			place := func(i, n int) []float32 {
-				if side == 0 {
-					return data[i][0][maxFloats-n:]
-				}
-				return data[i][1][:n:n]
-			}
-			b := Of(place(0, k*n), k, n)
+			k, n := 1+r.IntN(160), 1+r.IntN(70)
+			b := Of(e.floats(r, 0, k*n), k, n)
 			if r.IntN(2) == 0 {
-				b = Of(place(0, k*n), n, k).T()
+				b = Of(e.floats(r, 0, k*n), n, k).T()
 			}
 			for i := range b.Data {
 				b.Data[i] = normal(r)
 			}
 			want := QuantizeInt8(nil, b)
-			memory := place(1, len(want.packed)/4)
+			memory := e.floats(r, 1, len(want.packed)/4)
 			clear(memory)
 			w := Int8Of(nil, unsafe.Slice((*int8)(unsafe.Pointer(&memory[0])), len(want.packed)), make([]float32, n), k, n)
 			if w.SetCols(nil, 0, b); !slices.Equal(w.packed, want.packed) {

@@ -141,38 +141,10 @@ func (q problem) checkInt8(t *testing.T, r *rand.Rand, number func(*rand.Rand) f
 		}
 	}
 	w, weights, scales := weightsOf(r, q.k, q.n, number)
-	if q.o.Bias != nil {
-		q.o.Bias = operand(r, 1, q.n, false, number).Data
-	}
-	if q.o.Residual.Data != nil {
-		q.o.Residual = operand(r, q.m, q.n, false, number)
-	}
-	around := New(q.m+2, q.n+5)
-	for i := range around.Data {
-		around.Data[i] = guard
-	}
-	c, want := around.Slice(1, q.m+1, 3, q.n+3), New(q.m, q.n)
-	for i := range c.Rows {
-		for j := range c.Cols {
-			c.Row(i)[j] = number(r)
-		}
-		copy(want.Row(i), c.Row(i))
-	}
+	around, c, want := q.draw(r, number)
 	gemmInt8Oracle(want, a, weights, scales, q.o)
 	GemmInt8(pools[q.threads], c, a, w, q.o)
-	for i := range c.Rows {
-		for j := range c.Cols {
-			if got, want := c.At(i, j), want.At(i, j); !sameNumber(got, want) {
-				t.Fatalf("%v: C[%d, %d] = %x, want %x", q, i, j, got, want)
-			}
-			c.Row(i)[j] = guard
-		}
-	}
-	for i, x := range around.Data {
-		if x != guard {
-			t.Fatalf("%v: written outside C, at element %d of %d", q, i, len(around.Data))
-		}
-	}
+	q.compare(t, "GemmInt8", around, c, want, func(i, j int) bool { return sameNumber(c.At(i, j), want.At(i, j)) })
 }
 
 func TestGemmInt8EqualsOracle(t *testing.T) {
@@ -221,36 +193,16 @@ func TestGemmInt8DoesNotOverflow(t *testing.T) {
 	})
 }
 
-// A row of C does not depend on the other rows of the call, the number of threads, the layout or
-// the kernel.
+// The rows do not depend on the kernel either.
 func TestGemmInt8RowsAloneEqualRowsTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
-	const m, n, k = 200, 90, 300
-	a, w := operand(r, m, k, false, normal), QuantizeInt8(nil, operand(r, k, n, true, normal))
-	at := New(k, m)
-	Transpose(nil, at, a)
-	o := GemmOptions{Bias: operand(r, 1, n, false, normal).Data, Activation: ReLU}
-	together := New(m, n)
+	a, w := operand(r, 200, 300, false, normal), QuantizeInt8(nil, operand(r, 300, 90, true, normal))
+	o, layouts, together := GemmOptions{Bias: random(1, 90).Data, Activation: ReLU}, map[bool]Matrix{false: a, true: stored(a).T()}, New(200, 90)
 	GemmInt8(nil, together, a, w, o)
 	forEachInt8(t, func(t *testing.T) {
-		for _, threads := range []int{1, 2, 3, 8} {
-			for _, rows := range []int{1, 2, 5, 12, 25, 200} {
-				c := New(m, n)
-				for i := 0; i < m; i += rows {
-					a := a
-					if i%2 == 1 {
-						a = at.T()
-					}
-					end := min(i+rows, m)
-					GemmInt8(pools[threads], c.RowRange(i, end), a.RowRange(i, end), w, o)
-				}
-				for i, x := range c.Data {
-					if math.Float32bits(x) != math.Float32bits(together.Data[i]) {
-						t.Fatalf("%d threads, %d rows at a time: C[%d, %d] = %x, want %x", threads, rows, i/n, i%n, x, together.Data[i])
-					}
-				}
-			}
-		}
+		wantRowsAlone(t, together, []int{1, 2, 5, 12, 25, 200}, func(p *Pool, c Matrix, lo, hi int, transposed bool) {
+			GemmInt8(p, c, layouts[transposed].RowRange(lo, hi), w, o)
+		})
 	})
 }
 
@@ -457,23 +409,18 @@ func TestGemmInt8Rows(t *testing.T) {
 }
 
 func TestGemmInt8AllocatesNothing(t *testing.T) {
-	if race {
-		t.Skip("race detector: sync.Pool drops items at random")
-	}
 	forEachInt8(t, func(t *testing.T) {
 		a, c, few := New(100, 400), New(100, 170), New(2, 170)
 		at := New(400, 100).T()
 		w, rows := QuantizeInt8(nil, New(400, 170)), new(Int8Rows)
 		for _, threads := range []int{1, 2} { // enough work for two threads
-			if n := allocations(func() {
+			wantNoAllocations(t, func() {
 				GemmInt8(pools[threads], c, a, w, GemmOptions{})
 				GemmInt8(pools[threads], c, at, w, GemmOptions{Accumulate: true})
 				GemmInt8(pools[threads], few, a.RowRange(0, 2), w, GemmOptions{})
 				rows.Set(pools[threads], a)
 				GemmInt8Rows(pools[threads], c, rows, w, GemmOptions{})
-			}); n != 0 {
-				t.Errorf("%d threads: %v allocations, want 0", threads, n)
-			}
+			})
 		}
 	})
 }
@@ -486,10 +433,6 @@ func TestInt8PanicsOnMismatch(t *testing.T) {
 		"columns":          func() { GemmInt8(nil, x(2, 4), x(2, 4), w, GemmOptions{}) },
 		"depth":            func() { GemmInt8(nil, x(2, 3), x(2, 5), w, GemmOptions{}) },
 		"bias":             func() { GemmInt8(nil, x(2, 3), x(2, 4), w, GemmOptions{Bias: make([]float32, 2)}) },
-		"transposed C":     func() { GemmInt8(nil, x(3, 2).T(), x(2, 4), w, GemmOptions{}) },
-		"overlap":          func() { GemmInt8(nil, Matrix{make([]float32, 9), 3, 3, 2, 1}, x(3, 4), w, GemmOptions{}) },
-		"outside":          func() { GemmInt8(nil, x(3, 3), Matrix{make([]float32, 11), 3, 4, 4, 1}, w, GemmOptions{}) },
-		"B outside":        func() { QuantizeInt8(nil, Matrix{make([]float32, 11), 3, 4, 4, 1}) },
 		"too deep":         func() { QuantizeInt8(nil, x(maxDepthInt8+1, 1)) },
 		"stored, too deep": func() { PackInt8(nil, make([]int8, maxDepthInt8+1), make([]float32, 1), maxDepthInt8+1, 1) },
 		"rounded rows":     func() { GemmInt8Rows(nil, x(2, 3), new(Int8Rows), w, GemmOptions{}) },

@@ -224,17 +224,6 @@ func TestOverlappingResults(t *testing.T) {
 	}
 }
 
-func BenchmarkMatrixRow(b *testing.B) {
-	m := random(512, 64)
-	var sum float32
-	for b.Loop() {
-		for i := range m.Rows {
-			sum += m.Row(i)[i&63]
-		}
-	}
-	b.ReportMetric(float64(sum)*0, "sum")
-}
-
 // The work of a batch saturates instead of overflowing.
 func TestSaturatingProduct(t *testing.T) {
 	for _, c := range []struct{ a, b, c, want int }{{3, 4, 5, 60}, {0, math.MaxInt, math.MaxInt, 0}, {math.MaxInt, 2, 1, math.MaxInt}, {math.MaxInt, 1, 1, math.MaxInt}, {math.MaxInt, math.MaxInt, 0, 0}} {

@@ -6,22 +6,14 @@ import (
 )
 
 func TestPagesAtTheBoundaryOfMemory(t *testing.T) {
-	const maxFloats = 600_000
-	var data [6][2][]float32
-	for i := range data {
-		data[i][0], data[i][1] = atBoundary(t, maxFloats)
-	}
+	e := newEdges(t, 6, 600_000)
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(13, 14))
 		for range 100 {
-			operand := 0
+			operand := -1
 			c := randomPageCase(r, func(n int) []float32 {
-				end, begin := data[operand][0], data[operand][1]
 				operand++
-				if r.IntN(2) == 0 {
-					return begin[:n:n]
-				}
-				return end[len(end)-n:]
+				return e.floats(r, operand, n)
 			})
 			c.check(t)
 		}

@@ -117,9 +117,7 @@ func TestLayerNormRows(t *testing.T) {
 		long := [2][]float32{make([]float32, 3*(run+20)), make([]float32, 3*(run+20))}
 		checkLayerNormRows(t, r, long[0], long[1], 3, run)
 		checkLayerNormRows(t, r, long[0], long[1], 2, run+17)
-		if n := allocations(func() { LayerNormRows(Of(y, 9, 70), Of(x, 9, 70), x[:9], x[9:18], x[:70], nil, 1) }); n != 0 {
-			t.Errorf("%v allocations, want 0", n)
-		}
+		wantNoAllocations(t, func() { LayerNormRows(Of(y, 9, 70), Of(x, 9, 70), x[:9], x[9:18], x[:70], nil, 1) })
 	})
 	m, v := New(3, 4), make([]float32, 3)
 	mustPanic(t, "mat: LayerNormRows", map[string]func(){

@@ -8,20 +8,13 @@ import (
 
 // Each operand ends, or begins, at the boundary of memory, without a gap after its last row.
 func TestSgemmAtTheBoundaryOfMemory(t *testing.T) {
-	const maxFloats = 30*34 + 30
-	var end, begin [3][]float32
-	for i := range end {
-		end[i], begin[i] = atBoundary(t, maxFloats)
-	}
+	e := newEdges(t, 3, 30*34+30)
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
 		for range 200 {
 			q := newBLAS(r, "NT"[r.IntN(2)], "NT"[r.IntN(2)], 1+r.IntN(30), 1+r.IntN(30), 1+r.IntN(30), 1.5, float32(r.IntN(3)), normal)
 			for i, x := range []*[]float32{&q.a, &q.b, &q.c} {
-				place := end[i][maxFloats-len(*x):]
-				if r.IntN(2) == 0 {
-					place = begin[i][:len(*x)]
-				}
+				place := e.floats(r, i, len(*x))
 				copy(place, *x)
 				*x = place
 			}
@@ -32,18 +25,13 @@ func TestSgemmAtTheBoundaryOfMemory(t *testing.T) {
 
 // Packed data may end at a boundary of memory, as in a mapped file.
 func TestPackedAtTheBoundaryOfMemory(t *testing.T) {
-	const maxFloats = 256 * 64
-	before, after := atBoundary(t, maxFloats)
+	e := newEdges(t, 1, 256*64)
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(45, 46))
 		for range 300 {
 			m, n, k := 1+r.IntN(40), 1+r.IntN(140), 1+r.IntN(90)
 			b, a := operand(r, k, n, r.IntN(2) == 0, normal), operand(r, m, k, r.IntN(2) == 0, normal)
-			own := Pack(nil, b).Data()
-			data := before[maxFloats-len(own):]
-			if r.IntN(2) == 0 {
-				data = after[:len(own):len(own)]
-			}
+			data := e.floats(r, 0, len(Pack(nil, b).Data()))
 			w := PackedOf(nil, data, k, n, LayoutOf(k, n))
 			w.SetCols(nil, 0, b)
 			want, got := New(m, n), New(m, n)

@@ -253,16 +253,11 @@ func TestSgemmTransposeTypes(t *testing.T) {
 }
 
 func TestSgemmAllocatesNothing(t *testing.T) {
-	if race {
-		t.Skip("race detector: sync.Pool drops items at random")
-	}
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		q := newBLAS(r, 'T', 'N', 100, 90, 80, 0.5, -1, normal)
 		for _, p := range []*Pool{nil, pools[2], DefaultPool()} {
-			if n := allocations(func() { q.run(p) }); n != 0 {
-				t.Errorf("%d threads: %v allocations, want 0", p.Threads(), n)
-			}
+			wantNoAllocations(t, func() { q.run(p) })
 		}
 	})
 }

@@ -6,11 +6,7 @@ import (
 )
 
 func TestSoftmaxRowsAtTheBoundaryOfMemory(t *testing.T) {
-	const maxFloats = 12 * 75
-	var sides [3][2][]float32
-	for i := range sides {
-		sides[i][0], sides[i][1] = atBoundary(t, maxFloats)
-	}
+	sides := newEdges(t, 3, 12*75).sides
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(13, 14))
 		for range 400 {

@@ -37,10 +37,7 @@ func TestVecAtTheBoundaryOfMemory(t *testing.T) {
 }
 
 func TestLayerNormRowsAtTheBoundaryOfMemory(t *testing.T) {
-	var sides [2][2][]float32
-	for i := range sides {
-		sides[i][0], sides[i][1] = atBoundary(t, 10*53)
-	}
+	sides := newEdges(t, 2, 10*53).sides
 	forEachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(13, 14))
 		for range 200 {
