@@ -71,9 +71,9 @@ func TestEachFromManyGoroutines(t *testing.T) {
 }
 
 // wantNoAllocations requires that a call of f allocates nothing. It repeats a measurement that is
-// not 0, because a thread that runs its first range allocates a workspace, and the garbage collector
-// may empty a sync.Pool; a call that always allocates is still found. With the race detector a
-// sync.Pool drops items at random, so that any number is right.
+// not 0, because a thread that runs its first range allocates a workspace, and the garbage
+// collector may empty a sync.Pool; a call that always allocates is still found. With the race
+// detector a sync.Pool drops items at random, so that any number is right.
 func wantNoAllocations(t *testing.T, f func()) {
 	t.Helper()
 	n := 0.0
