@@ -214,14 +214,6 @@ func (w *htmlWriter) curves(v *view) {
 		}
 		w.table("Table of all validations", []string{"step", "time", "loss", "perplexity", "accuracy", "BLEU", ""}, rows)
 	}
-	rows = nil
-	for _, s := range v.Rows {
-		rows = append(rows, []string{format.Thousands(s.Step), fmt.Sprint(s.Epoch), elapsed(s.Elapsed), number(s.Loss), perplexity(s.NLL), accuracy(s.Accuracy),
-			number(s.Rate), number(s.GradNorm), number(s.SrcPerSec), number(s.TgtPerSec)})
-	}
-	if rows != nil {
-		w.table("Table of selected steps", []string{"step", "epoch", "time", "loss", "perplexity", "accuracy", "learning rate", "gradient norm", "source tokens/s", "target tokens/s"}, rows)
-	}
 	w.print("</section>\n")
 }
 

@@ -51,7 +51,6 @@ type view struct {
 	Comparisons []comparison
 	Histories   []history
 	Maps        []sentenceMaps
-	Rows        []runlog.Step // of the table of steps
 }
 
 // data is the data of page.js.
@@ -92,7 +91,6 @@ func (p Page) Write(w io.Writer) error {
 		v.Data.Charts = append(v.Data.Charts, c.points())
 	}
 	v.Data.Elapsed = steps(p.Run, func(s runlog.Step) runlog.Number { return s.Elapsed }).sample(buckets)
-	v.Rows = evenly(p.Run.Steps, 25)
 	out := htmlWriter{w: w}
 	out.page(&v)
 	return out.err

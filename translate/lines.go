@@ -20,10 +20,6 @@ type LineOptions struct {
 	// is the line.
 	Text func(text.Line) string
 
-	// PrefixOf, if not nil, returns the begin of the translation of a line, as Prefix is that
-	// of all.
-	PrefixOf func(text.Line) string
-
 	// LanguagesOf, if not nil, returns the languages of a line, in the place of From and To
 	// unless they are "".
 	LanguagesOf func(text.Line) (from, to string)
@@ -75,7 +71,7 @@ type Line struct {
 //
 // An error of the stream or of ctx is yielded without lines, after all lines before it, and ends
 // the sequence. The goroutines end with the sequence, the reading one when its pending read
-// returns. The functions Text, PrefixOf, LanguagesOf and Number run on the reading goroutine, in
+// returns. The functions Text, LanguagesOf and Number run on the reading goroutine, in
 // order. For Options.Concurrent, Lines is one call while it has lines to translate.
 func (t *Translator) Lines(ctx context.Context, lines iter.Seq2[text.Line, error], o LineOptions) iter.Seq2[[]Line, error] {
 	o.Batch, o.Decode = cmp.Or(o.Batch, 256), cmp.Or(o.Decode, t.defaults)
@@ -168,9 +164,6 @@ func (s *lineStream) read(lines iter.Seq2[text.Line, error]) {
 		}
 		request := s.options.Request
 		request.Texts, request.Prefixes = []string{line.Text}, nil
-		if s.options.PrefixOf != nil {
-			request.Prefix, _ = text.OneLine(s.options.PrefixOf(line), nil)
-		}
 		if s.options.LanguagesOf != nil {
 			from, to := s.options.LanguagesOf(line)
 			request.From, request.To = cmp.Or(from, request.From), cmp.Or(to, request.To)

@@ -72,7 +72,7 @@ func TestModesOfTranslate(t *testing.T) {
 		}
 		// What translateDocuments reads. A new flag belongs here if it does so.
 		want := strings.Fields("model to from beam length-penalty alpha max-extra max-source file format bilingual review o progress glossary memory adapt " +
-			"min-tokens max-tokens max-ratio no-repeat repetition-penalty int8 shortlist threads set")
+			"min-tokens max-tokens no-repeat repetition-penalty int8 shortlist threads set")
 		slices.Sort(want)
 		if slices.Sort(documents); !slices.Equal(documents, want) {
 			t.Errorf("documents have the flags %v, want %v", documents, want)

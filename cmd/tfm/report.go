@@ -31,7 +31,6 @@ func reportCommand(f *cli.Flags) cli.Action {
 	f.StringVar(&r.out, "o", "report.html", "`file` to write")
 	f.StringVar(&r.model, "model", "", "model `file` for the attention maps")
 	f.StringsVar(&r.sentences, "text", "`text` of an attention map; repeat it for more")
-	f.StringVar(&r.file, "sentences", "", "`file` of such texts, one a line")
 	f.Func("compare", "another run's log, whose losses are compared, as `NAME=FILE`; each step needs a line {\"step\": 1, \"loss\": 9.1}; repeat it for more", r.addOther)
 	cli.ThreadsFlag(f, &r.threads)
 	return r.run
@@ -41,7 +40,6 @@ func reportCommand(f *cli.Flags) cli.Action {
 type reporter struct {
 	folder, out, model string
 	sentences          []string
-	file               string // with more sentences
 	others             []otherLog
 	threads            int
 
@@ -50,10 +48,8 @@ type reporter struct {
 
 type otherLog struct{ name, path string }
 
-const (
-	defaultSentences = 3  // from the log, if none are named
-	maxSentences     = 50 // because each is some hundred pictures
-)
+// defaultSentences are those from the log, if none are named.
+const defaultSentences = 3
 
 func (r *reporter) addOther(s string) error {
 	name, path, ok := strings.Cut(s, "=")
@@ -69,7 +65,7 @@ func (r *reporter) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	inputs := []string{filepath.Join(r.folder, runlog.FileName), r.model, r.file}
+	inputs := []string{filepath.Join(r.folder, runlog.FileName), r.model}
 	for _, o := range r.others {
 		inputs = append(inputs, o.path)
 	}
@@ -210,23 +206,6 @@ func (r *reporter) chosen() ([]string, error) {
 		}
 		line, _ := text.OneLine(s, nil)
 		all = append(all, line)
-	}
-	if r.file != "" {
-		before := len(all)
-		for l, err := range text.Lines(r.file) {
-			if err != nil {
-				return nil, err
-			}
-			if strings.TrimSpace(l) != "" {
-				all = append(all, l)
-			}
-		}
-		if len(all) == before {
-			return nil, fmt.Errorf("-sentences: %s is empty", r.file)
-		}
-	}
-	if len(all) > maxSentences {
-		return nil, fmt.Errorf("%s sentences to show the attention of, expected at most %d", format.Thousands(len(all)), maxSentences)
 	}
 	return all, nil
 }

@@ -57,7 +57,7 @@ func translateCommand(f *cli.Flags) cli.Action {
 	c.shard = shard.DeclareFlags(f)
 	f.Group("Constraints")
 	f.Modes(inLines, inFile, inStream)
-	c.prefixes = filter.PrefixFlags(f)
+	c.prefix = filter.PrefixFlag(f)
 	f.BoolVar(&c.protect, "protect", false, "copy placeholders, tags, URLs, addresses, names of files, versions, hashes, @user, #tag and emoji").Not("alternatives")
 	f.Modes()
 	c.glossary, c.memory = filter.GlossaryFlag(f), filter.MemoryFlags(f)
@@ -120,7 +120,7 @@ type translation struct {
 	answer    *filter.Answer
 	progress  bool
 	stream    bool
-	prefixes  *filter.Prefixes
+	prefix    *filter.Prefix
 	glossary  *filter.Glossary
 	memory    *filter.Memory
 	protect   bool
@@ -163,7 +163,7 @@ func (c *translation) run(ctx context.Context, args []string) (err error) {
 	if mode == inDocuments {
 		return c.translateDocuments(ctx, args, format)
 	}
-	files, err := translator.Inputs(args, c.prefixes.File, c.glossary.File, c.memory.File)
+	files, err := translator.Inputs(args, c.glossary.File, c.memory.File)
 	if err != nil {
 		return err
 	}
@@ -195,14 +195,14 @@ func withoutAnswer(failed, lines int) error {
 }
 
 // unrecorded are the flags that no output depends on.
-var unrecorded = []string{"o", "model", "threads", "batch", "progress", "verify", "expect", "any-bits", "shard", "prefix-file", "glossary", "memory"}
+var unrecorded = []string{"o", "model", "threads", "batch", "progress", "verify", "expect", "any-bits", "shard", "glossary", "memory"}
 
 // translateShard translates files to that of -o, whole or not at all, with a record.
 func (c *translation) translateShard(ctx context.Context, files []string, format filter.Format) (err error) {
 	ctx, stop := cli.Interruptible(ctx) // so that no temporary file remains
 	defer stop()
 	others := []string{c.model.Path}
-	for _, path := range []string{c.prefixes.File, c.glossary.File, c.memory.File} {
+	for _, path := range []string{c.glossary.File, c.memory.File} {
 		if path != "" {
 			others = append(others, path)
 		}
@@ -259,7 +259,7 @@ func (c *translation) translateShard(ctx context.Context, files []string, format
 
 // translateLines translates lines of files to w.
 func (c *translation) translateLines(ctx context.Context, t *translate.Translator, format filter.Format, files []string, lines iter.Seq2[text.Line, error], w io.Writer) (*answerWriter, error) {
-	o, done, err := c.options(t, format)
+	o, err := c.options(t, format)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ func (c *translation) translateLines(ctx context.Context, t *translate.Translato
 	} else {
 		err = answers.write(w, t.Lines(ctx, lines, o), prompt)
 	}
-	return answers, cmp.Or(translator.LanguageError(err), done())
+	return answers, translator.LanguageError(err)
 }
 
 // translateDocuments translates the document of -file, and those that args name.
@@ -305,7 +305,7 @@ func (c *translation) translateDocuments(ctx context.Context, args []string, for
 		return err
 	}
 	defer t.Close()
-	o, _, err := c.options(t, format)
+	o, err := c.options(t, format)
 	if err != nil {
 		return err
 	}
@@ -317,11 +317,10 @@ func (c *translation) translateDocuments(ctx context.Context, args []string, for
 	return cmp.Or(cli.Interruption(ctx), err)
 }
 
-// options returns the request that the flags make of t, the open model. The caller calls done after
-// the last line; its error is that of a file of prefixes.
-func (c *translation) options(t *translate.Translator, format filter.Format) (o translate.LineOptions, done func() error, err error) {
+// options returns the request that the flags make of t, the open model.
+func (c *translation) options(t *translate.Translator, format filter.Format) (o translate.LineOptions, err error) {
 	if err := c.model.Search(c.search, c.given(), t); err != nil {
-		return o, nil, err
+		return o, err
 	}
 	c.search.TokenScores, c.search.Alternatives = c.answer.TokenScores, c.answer.Alternatives
 	c.search.NoScore = !c.answer.Scores && !c.answer.NBest // for greedy search
@@ -345,13 +344,12 @@ func (c *translation) options(t *translate.Translator, format filter.Format) (o 
 	}
 	c.tags.Apply(&o)
 	if err := c.glossary.Apply(&o); err != nil {
-		return o, nil, err
+		return o, err
 	}
 	if err := c.memory.Apply(&o, t); err != nil {
-		return o, nil, translator.LanguageError(err)
+		return o, translator.LanguageError(err)
 	}
-	done, err = c.prefixes.Apply(&o)
-	return o, done, err
+	return o, c.prefix.Apply(&o)
 }
 
 // newPrompt returns a function that prints a prompt for each line, and the end of the last. It

@@ -36,7 +36,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"translate", "-model", m, "-sample", "-beam", "2"}, []string{"either -sample or -beam"}},
 		{[]string{"translate", "-model", m, "-seed", "1"}, []string{"-seed needs -sample"}},
 		{[]string{"translate", "-model", m, "-", "-"}, []string{"standard input can be read once, and is named 2 times"}},
-		{[]string{"translate", "-model", m, "-prefix-file", "-"}, []string{"standard input can be read once, and is named 2 times"}},
+		{[]string{"translate", "-model", m, "-glossary", "-"}, []string{"standard input can be read once, and is named 2 times"}},
 		{[]string{"translate", "-model", m, src, "-o", src}, []string{"would replace an input"}},
 		{[]string{"translate", "-model", m, src, "-o="}, []string{"-o is empty"}},
 		{[]string{"translate", "-model=", src}, []string{"-model is empty"}},

@@ -6,33 +6,12 @@ import (
 	"testing"
 )
 
-// Translations begin with -prefix or with the lines of -prefix-file, one for each of the input.
+// Translations begin with -prefix.
 func TestTranslateWithPrefix(t *testing.T) {
-	m, input := toyModel(t), "the big cat\n\nthe old dog\nthe cat\nthe dog\n"
-	plain := strings.Split(mustRun(t, input, "translate", "-model", m).stdout, "\n")
-	file := write(t, "prefixes", "un Ze\nx\n\nun\n\n")
-	for _, c := range []struct {
-		args  []string
-		wants []string
-	}{
-		{[]string{"-prefix", "un Ze"}, []string{"un Ze", "", "un Ze", "un Ze", "un Ze"}},
-		{[]string{"-prefix-file", file}, []string{"un Ze", "", "", "un", ""}},
-	} {
-		lines := strings.Split(mustRun(t, input, append([]string{"translate", "-model", m}, c.args...)...).stdout, "\n")
-		if len(lines) != len(plain) {
-			t.Fatalf("%q: %q, want %d lines", c.args, lines, len(plain)-1)
-		}
-		for i, want := range c.wants {
-			if !strings.HasPrefix(lines[i], want) || i == 1 && lines[i] != "" || want == "" && len(c.args) == 2 && lines[i] != plain[i] {
-				t.Errorf("%q: line %d is %q, want the prefix %q", c.args, i+1, lines[i], want)
-			}
-		}
-	}
-	mustFail(t, runTFM(t, "", "translate", "-model", m, "-prefix", "a", "-prefix-file", file), 2, "either -prefix or -prefix-file")
-	short := runTFM(t, input, "translate", "-model", m, "-prefix-file", write(t, "short", "un\nun\n"))
-	mustFail(t, short, 1, "short: found 2 lines, expected one for each line of the input")
-	if got := strings.Split(short.stdout, "\n"); len(got) != len(plain) || got[3] != plain[3] {
-		t.Errorf("after the last prefix: %q, want the lines of %q", got, plain)
+	m := toyModel(t)
+	lines := strings.Split(mustRun(t, "the big cat\n\nthe old dog\n", "translate", "-model", m, "-prefix", "un Ze").stdout, "\n")
+	if len(lines) != 4 || !strings.HasPrefix(lines[0], "un Ze") || lines[1] != "" || !strings.HasPrefix(lines[2], "un Ze") {
+		t.Errorf("%q, want the prefix un Ze", lines)
 	}
 	mustFail(t, runTFM(t, "a\n", "translate", "-model", m, "-prefix", "a\xff"), 2, "-prefix", "valid UTF-8")
 }
@@ -76,7 +55,7 @@ func TestTranslateReportsMissingEnds(t *testing.T) {
 	for _, stream := range []string{"-stream=false", "-stream"} {
 		o := mustRun(t, input, append(args, "-set", "max-tokens=1", stream)...)
 		want := "tfm: standard input:1: the translation reached its length limit before its end\n" +
-			"tfm: 2 translations reached their length limit before their end\n"
+			"tfm: standard input:3: the translation reached its length limit before its end\n"
 		if o.stderr != want {
 			t.Errorf("%s: standard error %q, want %q", stream, o.stderr, want)
 		}
@@ -119,8 +98,8 @@ func TestTranslateLimits(t *testing.T) {
 		return strings.Fields(mustRun(t, "the big cat\n", append([]string{"translate", "-model", toyModel(t)}, args...)...).stdout)
 	}
 	all := len(words())
-	if few := len(words("-set", "max-ratio=0.5")); few >= all {
-		t.Errorf("%d words with -set max-ratio=0.5, %d without", few, all)
+	if few := len(words("-set", "max-tokens=2")); few >= all {
+		t.Errorf("%d words with -set max-tokens=2, %d without", few, all)
 	}
 	many := words("-set", "min-tokens=20", "-set", "no-repeat=1")
 	if slices.Sort(many); len(many) <= all || len(slices.Compact(many)) != len(many) {

@@ -47,19 +47,6 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 	}
 }
 
-func TestTable3(t *testing.T) {
-	out := mustRun(t, "", "info", "-table3").stdout
-	for _, want := range []string{
-		"base   6      512  2048   8   64   64     0.1   0.1 interleaved   63,082,496      65 M   -3.0%\n",
-		"B1     6      512  2048   8   16   64     0.1   0.1 interleaved   55,990,784      58 M   -3.5%\n",
-		"big    6     1024  4096  16   64   64     0.3   0.1 interleaved  214,245,376     213 M   +0.6%\n",
-	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
-	}
-}
-
 func TestInfoJSON(t *testing.T) {
 	m := toyModel(t)
 	var got struct {

@@ -24,7 +24,7 @@ const promiseVar = "TFM_PROMISE"
 var promiseModes = map[string]string{
 	"greedy": "-beam 1 -scores",
 	"beam":   "-beam 4 -scores -align words",
-	"limits": "-beam 3 -set no-repeat=2 -set repetition-penalty=1.2 -set min-tokens=5 -set max-ratio=1.5",
+	"limits": "-beam 3 -set no-repeat=2 -set repetition-penalty=1.2 -set min-tokens=5",
 	"nbest":  "-beam 6 -nbest 6",
 	"sample": "-sample -set temperature=1.5 -set top-p=0.95 -seed 5",
 	"draws":  "-sample -set temperature=0.8 -set top-k=20 -seed 6 -nbest 3",

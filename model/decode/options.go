@@ -15,12 +15,10 @@ type Options struct {
 	Alpha   float64 // exponent of the length penalty, 0 to 10
 	Penalty string  // PenaltyWu (also "") or PenaltyPower
 
-	// MaxExtra limits a translation to MaxExtra tokens more than its source. MaxTokens, and
-	// MaxRatio times the tokens of the source, are further limits if they are not 0, as is
-	// Config.MaxLen-1. None of them counts EOS.
+	// MaxExtra limits a translation to MaxExtra tokens more than its source. MaxTokens is
+	// a further limit if it is not 0, as is Config.MaxLen-1. None of them counts EOS.
 	MaxExtra  int
-	MaxTokens int     `json:",omitempty"`
-	MaxRatio  float64 `json:",omitempty"`
+	MaxTokens int `json:",omitempty"`
 
 	// LengthFactor, if it is not 0, is the limit in the place of MaxExtra, see Settings:
 	// LengthFactor times the tokens of the source, rounded up, EOS counted in both. As in
@@ -128,8 +126,7 @@ func (o Options) Saved() Settings {
 }
 
 const (
-	maxBeam  = MaxBeam
-	maxRatio = 1000 // limit of MaxRatio
+	maxBeam = MaxBeam
 
 	// maxRows is the row limit of a step: kernels at full speed, activations in the cache. One
 	// source may exceed it alone.
@@ -154,7 +151,6 @@ func (o Options) Validate() error {
 		{o.NBest < 0 || o.NBest > maxNBest, "nbest", o.NBest, fmt.Sprintf("0 to %d, %s", maxNBest, reason)},
 		{o.Alternatives < 0 || o.Alternatives > maxBeam, "alternatives", o.Alternatives, fmt.Sprint("0 to ", maxBeam)},
 		{o.MaxTokens < 0, "max_tokens", o.MaxTokens, "1 or more, or 0 for no limit"},
-		{!(o.MaxRatio >= 0 && o.MaxRatio <= maxRatio), "max_ratio", o.MaxRatio, fmt.Sprint("above 0, up to ", maxRatio, ", or 0 for no limit")},
 		{o.MinTokens < 0, "min_tokens", o.MinTokens, "0 or more"},
 		{o.NoRepeat < 0, "no_repeat", o.NoRepeat, "1 or more, or 0 for off"},
 		{o.RepetitionPenalty != 0 && !(o.RepetitionPenalty >= 0.01 && o.RepetitionPenalty <= 100), "repetition_penalty", o.RepetitionPenalty, "0.01 to 100, or 0 for off"},
@@ -225,9 +221,6 @@ func (o *Options) maxTokens(source, maxLen int) int {
 	if o.MaxTokens > 0 {
 		n = min(n, min(o.MaxTokens, maxLen)+1)
 	}
-	if o.MaxRatio > 0 {
-		n = min(n, int(o.MaxRatio*float64(source))+1)
-	}
 	return max(1, min(n, maxLen))
 }
 
@@ -239,8 +232,7 @@ func (o *Options) factorTokens(source int) int {
 // keepsLast reports whether a translation of a source with the given number of tokens that is
 // truncated at maxTokens keeps its last token: LengthFactor, and no other limit, truncates it.
 func (o *Options) keepsLast(source, maxTokens int) bool {
-	return o.LengthFactor > 0 && maxTokens == o.factorTokens(source) &&
-		(o.MaxTokens == 0 || maxTokens <= o.MaxTokens) && (o.MaxRatio == 0 || float64(maxTokens) <= o.MaxRatio*float64(source))
+	return o.LengthFactor > 0 && maxTokens == o.factorTokens(source) && (o.MaxTokens == 0 || maxTokens <= o.MaxTokens)
 }
 
 // constraint returns the Constraint of all options, nil if they allow every token.

@@ -15,7 +15,7 @@ type Memory struct {
 func MemoryFlags(f *cli.Flags) *Memory {
 	m := new(Memory)
 	f.StringVar(&m.File, "memory", "", "translation memory, a `file` of lines with source, tab, target, or TMX: a text or sentence that it has gets its translation").
-		Not("nbest", "align", "token-scores", "alternatives", "sample", "min-tokens", "max-tokens", "max-ratio")
+		Not("nbest", "align", "token-scores", "alternatives", "sample", "min-tokens", "max-tokens")
 	f.Float64Var(&m.Adapt, "adapt", 0, "least `similarity` of a source of -memory to a text or sentence, such as 0.5, for which a copy of the model is tuned to that pair: better, and several times as slow; 0 is none").
 		Needs("memory").Not("glossary", "protect", "tags", "stream").Setting()
 	return m

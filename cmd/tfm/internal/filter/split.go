@@ -46,7 +46,7 @@ const SeveralSentences = "lines of several sentences"
 func SplitFlags(f *cli.Flags) *Split {
 	s := new(Split)
 	f.BoolVar(&s.On, "split", false, "translate the sentences of a line separately; the white space between them remains; by default, if the model is trained on single sentences, for lines of several").Not(describeOne...)
-	f.BoolVar(&s.Paragraphs, "paragraphs", false, "with -split, sentences continue on the next line; blank lines, headings and items of lists end them").Needs("split").Not("prefix-file")
+	f.BoolVar(&s.Paragraphs, "paragraphs", false, "with -split, sentences continue on the next line; blank lines, headings and items of lists end them").Needs("split")
 	return s
 }
 

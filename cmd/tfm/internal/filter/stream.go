@@ -30,9 +30,6 @@ func Stream(ctx context.Context, out io.Writer, t *translate.Translator, lines i
 		if o.Text != nil {
 			o.Texts[0] = o.Text(l)
 		}
-		if o.PrefixOf != nil {
-			o.Prefix, _ = text.OneLine(o.PrefixOf(l), nil)
-		}
 		results, err := t.Do(ctx, o.Request)
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ func TagFlags(f *cli.Flags) *Tags {
 	t := new(Tags)
 	f.StringVar(&t.Format, "tags", "", "each text is a part of a document; its elements are placed around the words that translate theirs:\n"+
 		"  html  read as browsers do\n"+
-		"  xml   well-formed").Choices("html", "xml").Not("nbest", "align", "token-scores", "alternatives", "prefix", "prefix-file")
+		"  xml   well-formed").Choices("html", "xml").Not("nbest", "align", "token-scores", "alternatives", "prefix")
 	return t
 }
 

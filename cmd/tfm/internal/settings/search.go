@@ -20,7 +20,6 @@ func SearchFlags(f *cli.Flags, beam int) *decode.Options {
 func ConstraintFlags(f *cli.Flags, s *decode.Options) {
 	f.IntVar(&s.MinTokens, "min-tokens", 0, "least number of target tokens").Setting()
 	f.IntVar(&s.MaxTokens, "max-tokens", 0, "limit of target tokens, in addition to max-extra; 0 is none").Setting()
-	f.Float64Var(&s.MaxRatio, "max-ratio", 0, "limit of target tokens, divided by the number of source tokens; 0 is none").Setting()
 	f.IntVar(&s.NoRepeat, "no-repeat", 0, "no `N` consecutive tokens occur twice in a translation; 0 is off").Setting()
 	f.Float64Var(&s.RepetitionPenalty, "repetition-penalty", 1, "divisor of the logits of tokens that occur in the translation; above 1 avoids them, 1 is off").Setting()
 }
