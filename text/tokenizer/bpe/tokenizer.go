@@ -24,10 +24,10 @@ const MinSize = firstMerge
 //
 // A Tokenizer is immutable and safe for concurrent use.
 type Tokenizer struct {
-	merges   []pair         // merges[k] makes the piece of id firstMerge+k
-	merged   map[pair]int32 // inverse of merges: the id that a pair makes
-	pieces   []string       // bytes of each id, "" for special ids
-	cache    *merges.Cache[struct{}]
+	merges   []pair        // merges[k] makes the piece of id firstMerge+k
+	table    *merges.Table // of merges; ranks are ids
+	pieces   []string      // bytes of each id, "" for special ids
+	cache    *merges.Cache
 	encoders sync.Pool // of *wordEncoder
 }
 
@@ -38,7 +38,7 @@ type pair struct{ left, right int32 }
 func newTokenizer(list []pair) (*Tokenizer, error) {
 	b := &Tokenizer{
 		merges: list,
-		merged: make(map[pair]int32, len(list)),
+		table:  merges.NewTable(len(list)),
 		pieces: make([]string, firstMerge, firstMerge+len(list)),
 	}
 	for c := range 256 {
@@ -51,18 +51,18 @@ func newTokenizer(list []pair) (*Tokenizer, error) {
 				return nil, fmt.Errorf("merge %d joins id %d, expected a byte or an earlier merge (%d to %d)", k, joined, firstByte, id-1)
 			}
 		}
-		if earlier, ok := b.merged[m]; ok {
-			return nil, fmt.Errorf("merge %d repeats merge %d", k, earlier-firstMerge)
+		if earlier, ok := b.table.Find(m.left, m.right); ok {
+			return nil, fmt.Errorf("merge %d repeats merge %d", k, earlier.ID-firstMerge)
 		}
 		// Without this limit n merges could make pieces of 2^n bytes.
 		if n := len(b.pieces[m.left]) + len(b.pieces[m.right]); n > maxWordBytes {
 			return nil, fmt.Errorf("merge %d makes a piece of %d bytes, expected at most %d", k, n, maxWordBytes)
 		}
-		b.merged[m] = id
+		b.table.Add(m.left, m.right, merges.Merge{Rank: id, ID: id})
 		b.pieces = append(b.pieces, b.pieces[m.left]+b.pieces[m.right])
 	}
-	b.cache = merges.NewCache[struct{}]()
-	b.encoders.New = func() any { return &wordEncoder{word: merges.NewWord(b.merge)} }
+	b.cache = merges.NewCache()
+	b.encoders.New = func() any { return &wordEncoder{word: merges.NewWord(b.table)} }
 	return b, nil
 }
 
@@ -145,12 +145,6 @@ func (t *Tokenizer) Piece(id int32) string {
 	return strings.ReplaceAll(text.PrintablePiece(t.pieces[id]), " ", "▁")
 }
 
-// merge returns what two symbols make. The merges that were learned first have the smallest ids.
-func (t *Tokenizer) merge(left, right *merges.Symbol) (merges.Merge, bool) {
-	id, ok := t.merged[pair{left.ID, right.ID}]
-	return merges.Merge{Rank: id, ID: id}, ok
-}
-
 // wordEncoder is the reusable scratch memory of encoding.
 type wordEncoder struct {
 	text []byte
@@ -163,7 +157,7 @@ func (e *wordEncoder) encodeCached(dst []int32, word []byte, t *Tokenizer) []int
 	dst, _, ok := t.cache.Find(dst, word)
 	if !ok {
 		dst = e.encode(dst, word, nil)
-		t.cache.Store(word, dst[start:], struct{}{})
+		t.cache.Store(word, dst[start:], 0)
 	}
 	return dst
 }

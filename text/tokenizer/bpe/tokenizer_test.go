@@ -284,7 +284,7 @@ func BenchmarkEncode(b *testing.B) {
 				var ids []int32
 				for range b.N {
 					if words == "new" {
-						bpe.cache = merges.NewCache[struct{}]()
+						bpe.cache = merges.NewCache()
 					}
 					for _, l := range lines {
 						ids = bpe.Encode(ids[:0], l)

@@ -12,32 +12,31 @@ import (
 // no merge.
 //
 // A symbol is the file id of a piece, a larger number for a character that only occurs within
-// pieces, or merges.None for any other character.
+// pieces, fixedSymbol of a user-defined piece, or merges.None for any other character.
 type bpe struct {
 	t      *Tokenizer
 	ascii  [128]int32 // symbols of ASCII characters
 	chars  trie       // symbols of characters
 	fixed  trie       // user-defined pieces
-	table  mergeTable
+	table  *merges.Table
 	unused bool // whether there are unused pieces, which are split again after merging
 }
 
 func newBPE(t *Tokenizer) (*bpe, error) {
 	b := &bpe{t: t}
-	symbols, splits, err := b.addSymbols()
+	symbols, err := b.addSymbols()
 	if err != nil {
 		return nil, err
 	}
-	b.addMerges(symbols, splits)
+	b.addMerges(symbols)
 	return b, nil
 }
 
 // matched reports whether a piece is matched in text, or unused.
 func (p *Piece) matched() bool { return p.Type == Normal || p.Type == Unused || p.Type == UserDefined }
 
-// addSymbols sets the symbols, and returns those that merges can join, and the sum of the numbers
-// of characters of the pieces.
-func (b *bpe) addSymbols() (symbols map[string]int32, splits int, err error) {
+// addSymbols sets the symbols, and returns those that merges can join.
+func (b *bpe) addSymbols() (symbols map[string]int32, err error) {
 	pieces := b.t.model.Pieces
 	symbols = make(map[string]int32, len(pieces))
 	var chars, fixed []entry
@@ -59,7 +58,7 @@ func (b *bpe) addSymbols() (symbols map[string]int32, splits int, err error) {
 		if !p.matched() {
 			continue
 		}
-		for s := p.Text; s != ""; splits++ {
+		for s := p.Text; s != ""; {
 			n := min(charLen(s[0]), len(s))
 			if _, ok := symbols[s[:n]]; !ok {
 				symbols[s[:n]] = next
@@ -74,10 +73,10 @@ func (b *bpe) addSymbols() (symbols map[string]int32, splits int, err error) {
 		}
 	}
 	if b.chars, err = newTrie(chars); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if b.fixed, err = newTrie(fixed); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	for c := range b.ascii {
 		b.ascii[c] = merges.None
@@ -85,11 +84,11 @@ func (b *bpe) addSymbols() (symbols map[string]int32, splits int, err error) {
 			b.ascii[c] = s
 		}
 	}
-	return symbols, splits, nil
+	return symbols, nil
 }
 
 // addMerges sets the merges of each piece: of all pairs of symbols that make it.
-func (b *bpe) addMerges(symbols map[string]int32, splits int) {
+func (b *bpe) addMerges(symbols map[string]int32) {
 	pieces := b.t.model.Pieces
 	var byScore []int32
 	for i := range pieces {
@@ -98,7 +97,7 @@ func (b *bpe) addMerges(symbols map[string]int32, splits int) {
 		}
 	}
 	slices.SortFunc(byScore, func(i, j int32) int { return cmp.Compare(pieces[j].Score, pieces[i].Score) })
-	b.table.init(splits)
+	b.table = merges.NewTable(0)
 	rank := int32(0)
 	for k, id := range byScore {
 		p := &pieces[id]
@@ -111,51 +110,15 @@ func (b *bpe) addMerges(symbols map[string]int32, splits int) {
 				continue
 			}
 			if right, ok := symbols[p.Text[at:]]; ok {
-				b.table.add(left, right, merges.Merge{Rank: rank, ID: id})
+				b.table.Add(left, right, merges.Merge{Rank: rank, ID: id})
 			}
 		}
 	}
 }
 
-// mergeTable is a hash table of merges by the two symbols they join.
-type mergeTable struct {
-	slots []mergeSlot // a power of two of them
-	shift int
-}
-
-type mergeSlot struct {
-	left, right int32
-	merge       merges.Merge
-}
-
-// init allocates a table for n merges.
-func (m *mergeTable) init(n int) {
-	size := 2
-	m.shift = 63
-	for size < 2*n {
-		size *= 2
-		m.shift--
-	}
-	m.slots = make([]mergeSlot, size)
-	for i := range m.slots {
-		m.slots[i].left = merges.None
-	}
-}
-
-// slot returns the slot of a pair, or the free slot where it belongs.
-func (m *mergeTable) slot(left, right int32) *mergeSlot {
-	hash := (uint64(uint32(left))<<32 | uint64(uint32(right))) * 0x9E3779B97F4A7C15
-	for i := int(hash >> m.shift); ; i++ {
-		s := &m.slots[i&(len(m.slots)-1)]
-		if s.left == left && s.right == right || s.left == merges.None {
-			return s
-		}
-	}
-}
-
-func (m *mergeTable) add(left, right int32, to merges.Merge) {
-	*m.slot(left, right) = mergeSlot{left, right, to}
-}
+// fixedSymbol returns the symbol of a user-defined piece, which is negative so that it takes part in
+// no merge, and the piece of such a symbol.
+func fixedSymbol(id int32) int32 { return merges.None - 1 - id }
 
 // originSymbol is a symbol that was merged into an unused piece.
 type originSymbol struct{ symbol, length int32 }
@@ -164,17 +127,15 @@ type originSymbol struct{ symbol, length int32 }
 func (t *Tokenizer) newScratch() any {
 	sc := &scratch{}
 	if b := t.bpe; b != nil {
-		sc.origins = map[int32][2]originSymbol{}
-		sc.word = merges.NewWord(func(left, right *merges.Symbol) (merges.Merge, bool) {
-			s := b.table.slot(left.ID, right.ID)
-			if s.left == merges.None {
-				return merges.Merge{}, false
+		sc.word = merges.NewWord(b.table)
+		if b.unused {
+			sc.origins = map[int32][2]originSymbol{}
+			sc.word.Proposed = func(left, right *merges.Symbol, m merges.Merge) {
+				if t.model.Pieces[m.ID].Type == Unused {
+					sc.origins[m.ID] = [2]originSymbol{{left.ID, left.Length}, {right.ID, right.Length}}
+				}
 			}
-			if b.unused && t.model.Pieces[s.merge.ID].Type == Unused {
-				sc.origins[s.merge.ID] = [2]originSymbol{{left.ID, left.Length}, {right.ID, right.Length}}
-			}
-			return s.merge, true
-		})
+		}
 	}
 	return sc
 }
@@ -199,10 +160,10 @@ func (b *bpe) split(s []byte, word *merges.Word) {
 	word.Reset()
 	for i := 0; i < len(s); {
 		length, id := b.fixed.longest(s[i:])
-		isFixed := length > 0
 		c := s[i]
 		switch {
-		case isFixed:
+		case length > 0:
+			id = fixedSymbol(id)
 		case c < 128:
 			length, id = 1, b.ascii[c]
 		default:
@@ -212,7 +173,7 @@ func (b *bpe) split(s []byte, word *merges.Word) {
 				id = merges.None
 			}
 		}
-		word.Append(id, length).Fixed = isFixed
+		word.Append(id, length)
 		i += length
 	}
 }
@@ -221,6 +182,9 @@ func (b *bpe) split(s []byte, word *merges.Word) {
 // from.
 func (b *bpe) appendPieces(dst []segment, o originSymbol, sc *scratch) []segment {
 	id := o.symbol
+	if id < merges.None {
+		id = fixedSymbol(id)
+	}
 	switch pieces := b.t.model.Pieces; {
 	case id == merges.None || int(id) >= len(pieces):
 		id = b.t.unknown

@@ -73,13 +73,11 @@ func (w wordSplit) next(s []byte) int {
 	return i
 }
 
-// wordSums is what the cache knows of a word besides its file ids.
-type wordSums struct {
-	merges int32 // BPE: how many merges make the pieces
-
-	// Unigram: the sum of the scores, and the limit of the magnitude of the sum before the
-	// word.
-	score, limit float32
+// wordSums returns what the cache knows of a word of a unigram model: the sum of the scores, and
+// the limit of the magnitude of the sum before the word. Of a word of BPE it knows the number of
+// merges that make the pieces.
+func wordSums(value uint64) (score, limit float32) {
+	return math.Float32frombits(uint32(value >> 32)), math.Float32frombits(uint32(value))
 }
 
 // encodeWords appends the file ids of a text word by word. It reports whether they are those of the
@@ -95,19 +93,20 @@ func (t *Tokenizer) encodeWords(dst []int32, normal []byte, sc *scratch, drop *m
 			return dst, false
 		}
 		start := len(dst)
-		var sums wordSums
+		var value uint64
 		var ok bool
-		if dst, sums, ok = t.cache.Find(dst, word); !ok {
-			dst, sums = t.appendWord(dst, word, sc)
-			t.cache.Store(word, dst[start:], sums)
+		if dst, value, ok = t.cache.Find(dst, word); !ok {
+			dst, value = t.appendWord(dst, word, sc)
+			t.cache.Store(word, dst[start:], value)
 		}
 		switch {
 		case t.unigram != nil:
-			if !(sum < float64(sums.limit)) {
+			score, limit := wordSums(value)
+			if !(sum < float64(limit)) {
 				return dst, false
 			}
-			sum += math.Abs(float64(sums.score))
-		case drop != nil && drop.Any(int(sums.merges)):
+			sum += math.Abs(float64(score))
+		case drop != nil && drop.Any(int(value)):
 			sc.segments = t.bpe.segment(sc.segments[:0], word, sc, drop)
 			dst = t.appendIDs(dst[:start], start, sc.segments, word)
 		}
@@ -118,13 +117,15 @@ func (t *Tokenizer) encodeWords(dst []int32, normal []byte, sc *scratch, drop *m
 	return dst, true
 }
 
-// appendWord appends the file ids of a word.
-func (t *Tokenizer) appendWord(dst []int32, word []byte, sc *scratch) (_ []int32, sums wordSums) {
+// appendWord appends the file ids of a word and returns its value in the cache.
+func (t *Tokenizer) appendWord(dst []int32, word []byte, sc *scratch) (_ []int32, value uint64) {
 	if t.unigram != nil {
-		sc.segments, sums.score, sums.limit = t.unigram.segmentWord(sc.segments[:0], word, sc)
+		var score, limit float32
+		sc.segments, score, limit = t.unigram.segmentWord(sc.segments[:0], word, sc)
+		value = uint64(math.Float32bits(score))<<32 | uint64(math.Float32bits(limit))
 	} else {
 		sc.segments = t.bpe.segment(sc.segments[:0], word, sc, nil)
-		sums.merges = int32(len(sc.word.Symbols) - len(sc.segments))
+		value = uint64(len(sc.word.Symbols) - len(sc.segments))
 	}
-	return t.appendIDs(dst, len(dst), sc.segments, word), sums
+	return t.appendIDs(dst, len(dst), sc.segments, word), value
 }

@@ -42,7 +42,7 @@ type Tokenizer struct {
 	unigram   *unigram // segmenter, or nil
 	bpe       *bpe     // segmenter, or nil
 	words     wordSplit
-	cache     *merges.Cache[wordSums]
+	cache     *merges.Cache
 	scratch   sync.Pool // of *scratch
 }
 
@@ -146,7 +146,7 @@ func newTokenizer(m *Model) (*Tokenizer, error) {
 	}
 	t.words = newWordSplit(t)
 	if t.words != noSplit {
-		t.cache = merges.NewCache[wordSums]()
+		t.cache = merges.NewCache()
 	}
 	t.indexDecoded()
 	t.numberPieces()

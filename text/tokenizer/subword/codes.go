@@ -35,12 +35,9 @@ type Codes struct {
 	lines   [][2]string // as in the file
 
 	symbols map[string]int32
-	merges  map[pair]merges.Merge
-	parts   map[string][2]string // inverse of merges: what makes a symbol
+	table   *merges.Table
+	parts   map[string][2]string // inverse of lines: what makes a symbol
 }
-
-// pair is the ids of two adjacent symbols.
-type pair struct{ left, right int32 }
 
 // Limits of a file of codes. A file of subword-nmt has up to some 100,000 short lines.
 const (
@@ -65,7 +62,7 @@ func NewCodes(version Version, list [][2]string) (*Codes, error) {
 
 // newCodes returns codes without merges. Add adds them, and end must follow.
 func newCodes(version Version) *Codes {
-	return &Codes{version: version, symbols: map[string]int32{}, merges: map[pair]merges.Merge{}, parts: map[string][2]string{}}
+	return &Codes{version: version, symbols: map[string]int32{}, table: merges.NewTable(0), parts: map[string][2]string{}}
 }
 
 func (c *Codes) add(m [2]string) error {
@@ -77,10 +74,7 @@ func (c *Codes) add(m [2]string) error {
 			return err
 		}
 	}
-	p := pair{c.intern(m[0]), c.intern(m[1])}
-	if _, ok := c.merges[p]; !ok {
-		c.merges[p] = merges.Merge{Rank: int32(len(c.lines)), ID: c.intern(m[0] + m[1])}
-	}
+	c.table.Add(c.intern(m[0]), c.intern(m[1]), merges.Merge{Rank: int32(len(c.lines)), ID: c.intern(m[0] + m[1])})
 	c.lines = append(c.lines, m)
 	return nil
 }

@@ -17,11 +17,7 @@ type encoder struct {
 }
 
 func newEncoder(c *Codes, v *Vocabulary) *encoder {
-	find := func(left, right *merges.Symbol) (merges.Merge, bool) {
-		m, ok := c.merges[pair{left.ID, right.ID}]
-		return m, ok
-	}
-	return &encoder{codes: c, vocabulary: v, word: merges.NewWord(find)}
+	return &encoder{codes: c, vocabulary: v, word: merges.NewWord(c.table)}
 }
 
 // segments returns the ends of the segments of a word, which must not be empty. They are valid

@@ -2,6 +2,7 @@
 // library.
 //
 //	word.go     the symbols of a word while merges are applied to it
+//	table.go    merges by the symbols they join
 //	queue.go    a priority queue
 //	dropout.go  draws which merges are dropped (BPE-dropout)
 //	cache.go    the encodings of recent words

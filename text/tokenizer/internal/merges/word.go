@@ -8,17 +8,10 @@ const None = -1
 // noRank is the rank of no merge.
 const noRank = math.MaxInt32
 
-// Merge is what two adjacent symbols make.
-type Merge struct {
-	Rank int32 // merges of smaller ranks are applied first
-	ID   int32 // of the new symbol
-}
-
 // Symbol is an element of a Word, in a list linked by index.
 type Symbol struct {
-	ID     int32 // None: takes part in no merge
+	ID     int32 // a negative one takes part in no merge
 	Length int32 // bytes
-	Fixed  bool  // takes part in no merge
 	Next   int32 // or None
 
 	prev  int32 // or None
@@ -30,26 +23,27 @@ type Symbol struct {
 type Word struct {
 	Symbols []Symbol
 
-	find    func(left, right *Symbol) (Merge, bool)
+	// Proposed is called with each merge that two symbols could make, unless it is nil.
+	Proposed func(left, right *Symbol, m Merge)
+
+	table   *Table
 	queue   Queue[struct{}] // keys: rank<<32 | index of the left symbol; some are stale
 	dropped []int64         // keys, in this step
 	applied []int32         // symbols that were merged in this step
 }
 
-// NewWord returns a Word without symbols. find returns the merge of two symbols, and false if there
-// is none.
-func NewWord(find func(left, right *Symbol) (Merge, bool)) *Word {
-	return &Word{find: find, queue: Queue[struct{}]{Before: func(a, b struct{}) bool { return false }}}
+// NewWord returns a Word without symbols, for the merges of a table.
+func NewWord(t *Table) *Word {
+	return &Word{table: t, queue: Queue[struct{}]{Before: func(a, b struct{}) bool { return false }}}
 }
 
 // Reset removes all symbols.
 func (w *Word) Reset() { w.Symbols = w.Symbols[:0] }
 
 // Append appends a symbol.
-func (w *Word) Append(id int32, length int) *Symbol {
+func (w *Word) Append(id int32, length int) {
 	n := int32(len(w.Symbols))
 	w.Symbols = append(w.Symbols, Symbol{ID: id, Length: int32(length), prev: n - 1, Next: n + 1})
-	return &w.Symbols[n]
 }
 
 // Mode is what a step of Apply is. It makes a difference if merges are dropped, or if a merge can
@@ -113,15 +107,18 @@ func (w *Word) propose(i int32) {
 	}
 	left := &w.Symbols[i]
 	left.merge.Rank = noRank
-	if left.Next == None || left.ID == None || left.Fixed {
+	if left.Next == None || left.ID < 0 {
 		return
 	}
 	right := &w.Symbols[left.Next]
-	if right.ID == None || right.Fixed {
+	if right.ID < 0 {
 		return
 	}
-	if m, ok := w.find(left, right); ok {
+	if m, ok := w.table.Find(left.ID, right.ID); ok {
 		left.merge = m
+		if w.Proposed != nil {
+			w.Proposed(left, right, m)
+		}
 		w.queue.Push(int64(m.Rank)<<32|int64(i), struct{}{})
 	}
 }
