@@ -146,7 +146,9 @@ func (b *bpe) segment(dst []segment, s []byte, sc *scratch, drop *merges.Dropout
 		return dst
 	}
 	b.split(s, sc.word)
-	clear(sc.origins)
+	if b.unused {
+		clear(sc.origins)
+	}
 	sc.word.Apply(merges.Mode{}, drop)
 	symbols := sc.word.Symbols
 	for i := int32(0); i != merges.None; i = symbols[i].Next {

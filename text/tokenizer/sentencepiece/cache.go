@@ -1,7 +1,6 @@
 package sentencepiece
 
 import (
-	"bytes"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -54,24 +53,24 @@ func newWordSplit(t *Tokenizer) wordSplit {
 
 // next returns the length of the first word of s, which is not empty.
 func (w wordSplit) next(s []byte) int {
-	const first = 0xE2 // of ▁
 	i := 0
-	for i < len(s) && s[i] == first && bytes.HasPrefix(s[i:], []byte(space)) {
+	for hasSpace(s[i:]) {
 		i += len(space)
 	}
 	if w == afterSpace && i > 0 {
 		return i
 	}
-	for i < len(s) && (s[i] != first || !bytes.HasPrefix(s[i:], []byte(space))) {
+	for i < len(s) && !hasSpace(s[i:]) {
 		i++
 	}
-	if w == afterSpace {
-		for i < len(s) && s[i] == first && bytes.HasPrefix(s[i:], []byte(space)) {
-			i += len(space)
-		}
+	for w == afterSpace && hasSpace(s[i:]) {
+		i += len(space)
 	}
 	return i
 }
+
+// hasSpace reports whether s begins with ▁.
+func hasSpace(s []byte) bool { return len(s) >= len(space) && string(s[:len(space)]) == space }
 
 // wordSums returns what the cache knows of a word of a unigram model: the sum of the scores, and
 // the limit of the magnitude of the sum before the word. Of a word of BPE it knows the number of

@@ -2,7 +2,8 @@ package merges
 
 import (
 	"encoding/binary"
-	"hash/maphash"
+	"math/bits"
+	"math/rand/v2"
 	"sync/atomic"
 )
 
@@ -16,7 +17,7 @@ const (
 // one of two slots. Its 2 MB are allocated once, so that encoding allocates nothing. It is safe for
 // concurrent use: a slot that another goroutine writes is a miss, so that lookups never wait.
 type Cache struct {
-	seed  maphash.Seed
+	seed  uint64 // of the hash
 	slots []slot
 }
 
@@ -30,22 +31,36 @@ type slot struct {
 }
 
 // NewCache returns an empty cache.
-func NewCache() *Cache { return &Cache{maphash.MakeSeed(), make([]slot, cacheSlots)} }
+func NewCache() *Cache { return &Cache{rand.Uint64(), make([]slot, cacheSlots)} }
 
-// pair returns the slots of a word.
-func (c *Cache) pair(word []byte) (first, second *slot) {
-	hash := maphash.Bytes(c.seed, word)
-	return &c.slots[hash%cacheSlots], &c.slots[hash>>32%cacheSlots]
+// packedWord is a word of n bytes as numbers, of 8 bytes each; of the last ones some may overlap.
+type packedWord struct {
+	n     int
+	parts [MaxWord / 8]uint64
 }
 
-// pack returns a word as numbers, with zeros after it.
-func pack(word []byte) (packed [MaxWord / 8]uint64) {
-	var b [MaxWord]byte
-	copy(b[:], word)
-	for i := range packed {
-		packed[i] = binary.LittleEndian.Uint64(b[8*i:])
+// pack has no loop over bytes, because processors cannot predict its end.
+func pack(word []byte) (p packedWord) {
+	p.n = len(word)
+	last := 0
+	for ; len(word) > 8; word = word[8:] {
+		p.parts[last] = binary.LittleEndian.Uint64(word)
+		last++
 	}
-	return packed
+	if n := len(word); n >= 4 {
+		p.parts[last] = uint64(binary.LittleEndian.Uint32(word)) | uint64(binary.LittleEndian.Uint32(word[n-4:]))<<32
+	} else {
+		p.parts[last] = uint64(word[0]) | uint64(word[n/2])<<8 | uint64(word[n-1])<<16
+	}
+	return p
+}
+
+// pair returns the slots of a word.
+func (c *Cache) pair(word *packedWord) (first, second *slot) {
+	a, b := bits.Mul64(word.parts[0]^c.seed, word.parts[1]+c.seed)
+	d, e := bits.Mul64(word.parts[2]^c.seed, word.parts[3]+c.seed)
+	hash := a ^ b ^ d ^ e
+	return &c.slots[hash%cacheSlots], &c.slots[hash>>32%cacheSlots]
 }
 
 // Find appends the ids of a word, which is not empty, to dst and returns its value. ok is false if
@@ -55,20 +70,20 @@ func (c *Cache) Find(dst []int32, word []byte) (ids []int32, value uint64, ok bo
 		return dst, 0, false
 	}
 	packed := pack(word)
-	first, second := c.pair(word)
-	if ids, value, ok = first.find(dst, len(word), &packed); !ok {
-		ids, value, ok = second.find(dst, len(word), &packed)
+	first, second := c.pair(&packed)
+	if ids, value, ok = first.find(dst, &packed); !ok {
+		ids, value, ok = second.find(dst, &packed)
 	}
 	return ids, value, ok
 }
 
-func (s *slot) find(dst []int32, n int, word *[MaxWord / 8]uint64) (ids []int32, value uint64, ok bool) {
+func (s *slot) find(dst []int32, word *packedWord) (ids []int32, value uint64, ok bool) {
 	version, lengths := s.version.Load(), s.lengths.Load()
-	if version&1 != 0 || int(lengths&0xFF) != n {
+	if version&1 != 0 || int(lengths&0xFF) != word.n {
 		return dst, 0, false
 	}
-	for i := range (n + 7) / 8 {
-		if s.word[i].Load() != word[i] {
+	for i, x := range word.parts {
+		if s.word[i].Load() != x {
 			return dst, 0, false
 		}
 	}
@@ -88,23 +103,23 @@ func (c *Cache) Store(word []byte, ids []int32, value uint64) {
 	if len(word) > MaxWord || len(ids) > maxIDs {
 		return
 	}
-	first, second := c.pair(word)
+	packed := pack(word)
+	first, second := c.pair(&packed)
 	if first.lengths.Load() == 0 {
-		first.store(word, ids, value)
+		first.store(&packed, ids, value)
 	} else {
-		second.store(word, ids, value)
+		second.store(&packed, ids, value)
 	}
 }
 
 // store replaces the word of a slot, unless another goroutine writes it.
-func (s *slot) store(word []byte, ids []int32, value uint64) {
+func (s *slot) store(word *packedWord, ids []int32, value uint64) {
 	version := s.version.Load()
 	if version&1 != 0 || !s.version.CompareAndSwap(version, version+1) {
 		return
 	}
-	packed := pack(word)
-	for i := range (len(word) + 7) / 8 {
-		s.word[i].Store(packed[i])
+	for i, x := range word.parts {
+		s.word[i].Store(x)
 	}
 	for i := 0; i < len(ids); i += 2 {
 		two := uint64(uint32(ids[i]))
@@ -114,6 +129,6 @@ func (s *slot) store(word []byte, ids []int32, value uint64) {
 		s.ids[i/2].Store(two)
 	}
 	s.value.Store(value)
-	s.lengths.Store(uint32(len(word) | len(ids)<<8))
+	s.lengths.Store(uint32(word.n | len(ids)<<8))
 	s.version.Store(version + 2)
 }

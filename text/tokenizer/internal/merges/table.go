@@ -11,7 +11,7 @@ type Merge struct {
 // Table is a hash table of merges by the two symbols they join. NewTable returns an empty one. It
 // is safe for concurrent use by readers.
 type Table struct {
-	slots  []tableSlot // a power of two of them, at least half of them free
+	slots  []tableSlot // a power of two of them, at least 3 of 4 free
 	size   int
 	factor uint64 // of the hash; random, so that no file can make merges collide
 	shift  int
@@ -19,16 +19,16 @@ type Table struct {
 
 // tableSlot is free if its merge has noRank.
 type tableSlot struct {
-	left, right int32
-	merge       Merge
+	pair  uint64 // left<<32 | right
+	merge Merge
 }
 
 // NewTable returns an empty table with room for n merges. More make it grow.
 func NewTable(n int) *Table {
 	t := &Table{factor: rand.Uint64() | 1}
-	size := 2
-	t.shift = 63
-	for size < 2*n {
+	size := 4
+	t.shift = 62
+	for size < 4*n {
 		size *= 2
 		t.shift--
 	}
@@ -44,30 +44,32 @@ func (t *Table) alloc(size int) {
 }
 
 // slot returns the slot of a pair, or the free slot where it belongs.
-func (t *Table) slot(left, right int32) *tableSlot {
-	hash := (uint64(uint32(left))<<32 | uint64(uint32(right))) * t.factor
-	for i := int(hash >> t.shift); ; i++ {
+func (t *Table) slot(pair uint64) *tableSlot {
+	for i := int(pair * t.factor >> (t.shift & 63)); ; i++ {
 		s := &t.slots[i&(len(t.slots)-1)]
-		if s.left == left && s.right == right || s.merge.Rank == noRank {
+		if s.pair == pair || s.merge.Rank == noRank {
 			return s
 		}
 	}
 }
 
+func pairOf(left, right int32) uint64 { return uint64(uint32(left))<<32 | uint64(uint32(right)) }
+
 // Find returns the merge of two symbols. ok is false if they have none.
 func (t *Table) Find(left, right int32) (m Merge, ok bool) {
-	m = t.slot(left, right).merge
+	m = t.slot(pairOf(left, right)).merge
 	return m, m.Rank != noRank
 }
 
 // Add adds the merge of two symbols, unless they have one.
 func (t *Table) Add(left, right int32, m Merge) {
-	s := t.slot(left, right)
+	pair := pairOf(left, right)
+	s := t.slot(pair)
 	if s.merge.Rank != noRank {
 		return
 	}
-	*s = tableSlot{left, right, m}
-	if t.size++; 2*t.size <= len(t.slots) {
+	*s = tableSlot{pair, m}
+	if t.size++; 4*t.size <= len(t.slots) {
 		return
 	}
 	old := t.slots
@@ -75,7 +77,7 @@ func (t *Table) Add(left, right int32, m Merge) {
 	t.alloc(2 * len(old))
 	for _, s := range old {
 		if s.merge.Rank != noRank {
-			*t.slot(s.left, s.right) = s
+			*t.slot(s.pair) = s
 		}
 	}
 }

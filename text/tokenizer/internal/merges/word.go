@@ -64,25 +64,16 @@ func (w *Word) Apply(mode Mode, drop *Dropout) {
 		w.propose(int32(i))
 	}
 	for w.queue.Len() > 0 {
-		rank := int64(None)
-		w.applied, w.dropped = w.applied[:0], w.dropped[:0]
-		for w.queue.Len() > 0 && (rank == None || mode.All && w.queue.FirstKey()>>32 == rank) {
-			key, _ := w.queue.Pop()
-			i := int32(key)
-			if int64(w.Symbols[i].merge.Rank) != key>>32 {
-				continue // stale
+		rank := w.queue.FirstKey() >> 32
+		i, ok := w.take(mode, drop)
+		if !ok {
+			continue
+		}
+		w.applied = append(w.applied[:0], i)
+		for mode.All && w.queue.Len() > 0 && w.queue.FirstKey()>>32 == rank {
+			if i, ok = w.take(mode, drop); ok {
+				w.applied = append(w.applied, i)
 			}
-			if drop != nil && drop.Next() {
-				if mode.Retry {
-					w.dropped = append(w.dropped, key)
-				} else {
-					w.Symbols[i].merge.Rank = noRank
-				}
-				continue
-			}
-			rank = key >> 32
-			w.join(i)
-			w.applied = append(w.applied, i)
 		}
 		last := int32(None)
 		for _, i := range w.applied {
@@ -92,12 +83,32 @@ func (w *Word) Apply(mode Mode, drop *Dropout) {
 			w.propose(i)
 			last = i
 		}
-		if rank != None {
-			for _, key := range w.dropped {
-				w.queue.Push(key, struct{}{})
-			}
+		for _, key := range w.dropped {
+			w.queue.Push(key, struct{}{})
 		}
+		w.dropped = w.dropped[:0]
 	}
+	w.dropped = w.dropped[:0]
+}
+
+// take removes the first merge from the queue and applies it at symbol i. ok is false if it is
+// stale or dropped.
+func (w *Word) take(mode Mode, drop *Dropout) (i int32, ok bool) {
+	key, _ := w.queue.Pop()
+	i = int32(key)
+	if int64(w.Symbols[i].merge.Rank) != key>>32 {
+		return i, false
+	}
+	if drop != nil && drop.Next() {
+		if mode.Retry {
+			w.dropped = append(w.dropped, key)
+		} else {
+			w.Symbols[i].merge.Rank = noRank
+		}
+		return i, false
+	}
+	w.join(i)
+	return i, true
 }
 
 // propose adds the merge of a symbol with the next one to the queue.
