@@ -239,7 +239,7 @@ func (r *reader) learn() (err error) {
 		return errors.New("corpus: found no word counts, expected Tokenizers or the first Read of a Survey that counted words")
 	default:
 		r.out.Vocab, err = words.Train(r.VocabSize, r.Joint)
-		r.out.WordThreshold = words.Threshold(r.Joint)
+		r.out.WordThreshold = words.Threshold()
 	}
 	return err
 }

@@ -41,6 +41,9 @@ func (t *Trainer) Add(s string) {
 	}
 }
 
+// Merge adds the words of another Trainer, which it may sample again.
+func (t *Trainer) Merge(other *Trainer) { t.words.Merge(&other.words) }
+
 // Threshold returns T, the threshold of the sample, which is 1 if all counts are exact.
 func (t *Trainer) Threshold() int64 { return t.words.Threshold() }
 

@@ -58,15 +58,15 @@ const white = `[\s\x0B\x1C-\x1F\x{85}\pZ]`
 
 // The parts of punctuation, in their order.
 var (
-	brackets         = []string{"\\r\t", `\(` + "\t (", `\)` + "\t) ", " +\t ", `\) ([.!:?;,])` + "\t)$1", `\( ` + "\t(", ` \)` + "\t)"}
-	doubleQuotes     = []string{" :\t:", " ;\t;", "`\t'", "''\t \" ", "[„“”]\t\"", "–\t-", "—\t - ", " +\t ", "´\t'"}
+	brackets         = []string{"\\r\t", `\(` + "\t (", `\)` + "\t) ", "  +\t ", `\) ([.!:?;,])` + "\t)$1", `\( ` + "\t(", ` \)` + "\t)"}
+	doubleQuotes     = []string{" :\t:", " ;\t;", "`\t'", "''\t \" ", "„\t\"", "“\t\"", "”\t\"", "–\t-", "—\t - ", "  +\t ", "´\t'"}
 	perlQuotes       = []string{"([A-Za-z])‘([A-Za-z])\t$1'$2", "([A-Za-z])’([A-Za-z])\t$1'$2", "[‘‚]\t'", "’\t\""}
-	portedQuotes     = []string{"[‘‚’]\t'"}
+	portedQuotes     = []string{"‘\t'", "‚\t'", "’\t'"}
 	afterQuotes      = []string{"''\t\"", "…\t..."}
 	perlGuillemets   = []string{"\u00A0«\u00A0\t \"", "«\u00A0\t\"", "«\t\"", "\u00A0»\u00A0\t\" ", "\u00A0»\t\"", "»\t\""}
 	portedGuillemets = []string{"\u00A0«\u00A0\t\"", "«\u00A0\t\"", "«\t\"", "\u00A0»\u00A0\t\"", "\u00A0»\t\"", "»\t\""}
 	noBreaks         = []string{
-		"\u00A0%\t%", "nº\u00A0\tnº ", "\u00A0:\t:", "\u00A0ºC\t ºC", "\u00A0cm\t cm", "\u00A0\\?\t?", "\u00A0!\t!", "\u00A0;\t;", ",\u00A0\t, ", " +\t ",
+		"\u00A0%\t%", "nº\u00A0\tnº ", "\u00A0:\t:", "\u00A0ºC\t ºC", "\u00A0cm\t cm", "\u00A0\\?\t?", "\u00A0!\t!", "\u00A0;\t;", ",\u00A0\t, ", "  +\t ",
 	}
 )
 

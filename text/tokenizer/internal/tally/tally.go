@@ -82,19 +82,45 @@ func (t *Table) limit() int { return cmp.Or(t.Limit, DefaultLimit) }
 // each string that is kept, in ascending order, for each threshold.
 func (t *Table) Subsample(moved func(from, to int)) {
 	for t.Size > t.limit()/4*3 {
-		t.threshold = 2 * t.Threshold()
-		all, counts := t.Strings, t.Counts
-		t.Strings, t.Counts, t.Size = all[:0], counts[:0], 0
-		clear(t.index)
-		for i, s := range all {
-			if c := counts[i]; c >= t.threshold || t.draw() < c {
-				to := t.insert(s, max(c, t.threshold))
-				if moved != nil {
-					moved(i, int(to))
-				}
+		t.double(moved)
+	}
+}
+
+// double doubles the threshold.
+func (t *Table) double(moved func(from, to int)) {
+	t.threshold = 2 * t.Threshold()
+	all, counts := t.Strings, t.Counts
+	t.Strings, t.Counts, t.Size = all[:0], counts[:0], 0
+	clear(t.index)
+	for i, s := range all {
+		if c := counts[i]; c >= t.threshold || t.draw() < c {
+			to := t.insert(s, max(c, t.threshold))
+			if moved != nil {
+				moved(i, int(to))
 			}
 		}
-		clear(all[len(t.Strings):]) // frees the strings
+	}
+	clear(all[len(t.Strings):]) // frees the strings
+}
+
+// Merge adds the strings of another table and their counts, and keeps the limit. It gives both
+// tables the larger one of their thresholds.
+func (t *Table) Merge(other *Table) {
+	for t.Threshold() < other.Threshold() {
+		t.double(nil)
+	}
+	for other.Threshold() < t.Threshold() {
+		other.double(nil)
+	}
+	for i, s := range other.Strings {
+		if j, ok := t.index[s]; ok {
+			t.Counts[j] += other.Counts[i]
+		} else {
+			t.insert(s, other.Counts[i])
+		}
+	}
+	if t.Full() {
+		t.Subsample(nil)
 	}
 }
 

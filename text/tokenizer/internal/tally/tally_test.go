@@ -2,6 +2,7 @@ package tally
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 )
@@ -51,5 +52,33 @@ func TestTable(t *testing.T) {
 	}
 	if size != small.Size || slices.Min(small.Counts) < small.Threshold() {
 		t.Errorf("size %d, want %d; least count %d, want at least the threshold %d", small.Size, size, slices.Min(small.Counts), small.Threshold())
+	}
+}
+
+// Merge sums exact counts. Of samples it keeps the limit and the expectation of the sum of counts.
+func TestMerge(t *testing.T) {
+	for _, limit := range []int{0, 1000, 2000} {
+		a, b := Table{Limit: limit}, Table{Limit: 2 * limit}
+		var all int64
+		for i := range 20_000 {
+			for k, table := range []*Table{&a, &b} {
+				table.Add(fmt.Append(nil, "n", (k*300+i%(1+i%700))%800))
+				if all++; table.Full() {
+					table.Subsample(nil)
+				}
+			}
+		}
+		a.Merge(&b)
+		sum := int64(0)
+		for i, s := range a.Strings {
+			sum += a.Counts[i]
+			if int(a.index[s]) != i || a.Counts[i] < a.Threshold() {
+				t.Errorf("limit %d: %q has index %d, want %d, and count %d, want at least %d", limit, s, a.index[s], i, a.Counts[i], a.Threshold())
+			}
+		}
+		// Five standard deviations; 0 for exact counts.
+		if off := math.Abs(float64(sum - all)); a.Full() || off > 5*math.Sqrt(float64(all*(a.Threshold()-1))) || limit > 0 == (a.Threshold() == 1) {
+			t.Errorf("limit %d: size %d, threshold %d, sum of counts %d, want %d", limit, a.Size, a.Threshold(), sum, all)
+		}
 	}
 }
