@@ -116,8 +116,8 @@ func (b *bpe) addMerges(symbols map[string]int32) {
 	}
 }
 
-// fixedSymbol returns the symbol of a user-defined piece, which is negative so that it takes part in
-// no merge, and the piece of such a symbol.
+// fixedSymbol returns the symbol of a user-defined piece, which is negative so that it takes part
+// in no merge, and the piece of such a symbol.
 func fixedSymbol(id int32) int32 { return merges.None - 1 - id }
 
 // originSymbol is a symbol that was merged into an unused piece.
