@@ -104,7 +104,7 @@ func TestTrainManyLanguages(t *testing.T) {
 			return stdout
 		}
 		ok("import", "-o", path("m"), "../../model/convert/testdata/"+folder)
-		train := []string{"train", "-init", path("m"), "-o", path("new"), "-force", "-steps", "400", "-valid-every", "400", "-lr", "0.01", "-dropout", "0", "-set", "attention-dropout=0", "-set", "label-smoothing=0"}
+		train := []string{"train", "-init", path("m"), "-o", path("new"), "-force", "-steps", "200", "-valid-every", "200", "-lr", "0.01", "-dropout", "0", "-set", "attention-dropout=0", "-set", "label-smoothing=0"}
 		resume := append(slices.DeleteFunc(slices.Clone(train), func(arg string) bool { return arg == "-force" }), "-resume")
 		with := func(pairs string, more ...string) []string {
 			return append(slices.Concat(train, []string{"-tsv", path(pairs), "-valid-tsv", path(pairs)}), more...)
@@ -114,20 +114,21 @@ func TestTrainManyLanguages(t *testing.T) {
 				t.Errorf("%s %s: %q, want %q", folder, name, got, want)
 			}
 		}
-		for _, trim := range []string{"-trim=false", "-trim"} {
-			ok(with("plain.tsv", "-src-lang", "en", "-tgt-lang", "fr", trim)...)
-			check(trim, ok("translate", "-model", path("new"), path("in")), french.String())
-			ok("translate", "-model", path("new"), "-from", "de", "-to", "es", path("in"))
-			ok(with("tagged.tsv", "-src-lang", "en", "-tag", trim)...)
-			for to, want := range map[string]string{"fr": french.String(), "de": german.String()} {
-				check(trim+" -to "+to, ok("translate", "-model", path("new"), "-to", to, path("in")), want)
-			}
+		ok(with("plain.tsv", "-src-lang", "en", "-tgt-lang", "fr")...)
+		check("one pair", ok("translate", "-model", path("new"), path("in")), french.String())
+		ok("translate", "-model", path("new"), "-from", "de", "-to", "es", path("in"))
+		ok(with("tagged.tsv", "-src-lang", "en", "-tag", "-trim")...)
+		for to, want := range map[string]string{"fr": french.String(), "de": german.String()} {
+			check("-to "+to, ok("translate", "-model", path("new"), "-to", to, path("in")), want)
+		}
+		if folder == "m2m-100" {
+			continue // the rest is the same for both
 		}
 		mix := "datasets:\n  one: plain.tsv\n  two:\n    path: swapped.tsv\n    src-lang: fr\n    tgt-lang: en\n"
 		for name, text := range map[string]string{"mix.yml": mix, "swapped.tsv": swapped.String(), "part.yml": mix + "    tag: '>>en<<'\n"} {
 			write(name, text)
 		}
-		ok(append(train, "-mix", path("mix.yml"), "-valid-tsv", path("plain.tsv"), "-src-lang", "eng_Latn", "-tgt-lang", "fr")...)
+		ok(append(train, "-steps", "400", "-mix", path("mix.yml"), "-valid-tsv", path("plain.tsv"), "-src-lang", "eng_Latn", "-tgt-lang", "fr")...)
 		check("-mix", ok("translate", "-model", path("new"), path("in")), french.String())
 		check("the second of -mix", ok("translate", "-model", path("new"), "-from", "fr", "-to", "en", path("french")), in.String())
 		if code, _, stderr := runHere(t, ctx, append(train, "-mix", path("part.yml"))...); code != 2 || !strings.Contains(stderr, "the dataset one has no tag") {

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -16,12 +15,8 @@ func TestAverage(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "mean.safetensors")
 	files := append(checkpoints[:2:2], m) // m is the last checkpoint without the optimizer
 	o := mustRun(t, "", append([]string{"average", "-o", out}, files...)...)
-	if !strings.Contains(o.stderr, out+": the mean of 3 files: step-00000002.safetensors, step-00000004.safetensors, m.safetensors; ") {
-		t.Errorf("told:\n%s", o.stderr)
-	}
-	if o := mustRun(t, "", "info", "-model", out); !strings.Contains(o.stdout, "trained:         the mean of 3 files") {
-		t.Errorf("info:\n%s", o.stdout)
-	}
+	mustHave(t, o.stderr, out+": the mean of 3 files: step-00000002.safetensors, step-00000004.safetensors, m.safetensors; ")
+	mustHave(t, mustRun(t, "", "info", "-model", out).stdout, "trained:         the mean of 3 files")
 	mustRun(t, "the red dog\n", "translate", "-model", out)
 	first := read(t, out)
 	mustFail(t, runTFM(t, "", append([]string{"average", "-o", out}, files...)...), 1, out+" already exists: -force replaces it")

@@ -26,11 +26,7 @@ func TestBench(t *testing.T) {
 	}
 	version := strings.Join(strings.Fields(mustRun(t, "", "version").stdout)[:2], " ")
 	o = mustRun(t, "", "bench", "-here", "-quick", "-only", "machine", "-threads", "1")
-	for _, want := range []string{version, "kernels:    " + mat.Kernel() + ", bf16 ", "limits: multiply-adds", "float32 GFLOP/s"} {
-		if !strings.Contains(o.stdout, want) {
-			t.Errorf("no %q in\n%s", want, o.stdout)
-		}
-	}
+	mustHave(t, o.stdout, version, "kernels:    "+mat.Kernel()+", bf16 ", "limits: multiply-adds", "float32 GFLOP/s")
 }
 
 // Training is measured as a user does where that takes seconds and not a minute.
@@ -45,9 +41,7 @@ func TestBenchTiny(t *testing.T) {
 	}
 	var r bench.Report
 	o := mustRun(t, "", "bench", "-quick", "-json", "-only", "machine,tiny-float32", "-threads", "1")
-	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(o.stdout), &r))
 	if len(r.Training) != 1 || !(r.Training[0].TgtTokens > 3000) || r.Training[0].PeakMemory.Bytes < 16*int64(r.Training[0].Parameters) {
 		t.Errorf("%+v", r.Training)
 	}

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"strings"
 	"testing"
 
 	"tfm/layer"
@@ -15,9 +14,7 @@ func TestBF16(t *testing.T) {
 	if layer.BF16.Kernel() == layer.Float32.Kernel() {
 		want = "products:         float32, because bf16 is not faster on this processor"
 	}
-	if !strings.Contains(o.stderr, want) {
-		t.Errorf("not told: %q\n%s", want, o.stderr)
-	}
+	mustHave(t, o.stderr, want)
 	parts, m2 := trainArgs(t, append(flags, "-threads", "1")...)
 	mustRun(t, "", append(parts, "-steps", "3")...)
 	mustFail(t, runTFM(t, "", append(parts, "-steps", "6", "-resume", "-bf16=false")...), 2, "-bf16 false conflicts with the run to resume: -bf16 true")

@@ -13,9 +13,7 @@ import (
 func eventFiles(t *testing.T, dir string) (files [][]byte) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*tfevents*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, path := range paths {
 		files = append(files, []byte(read(t, path)))
 	}
@@ -72,9 +70,7 @@ func TestTensorBoard(t *testing.T) {
 	}
 
 	// A run that was killed after step 4 resumes from step 2 and writes no point twice.
-	if err := os.Remove(filepath.Join(filepath.Dir(logPath(m)), "step-00000004.safetensors")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(filepath.Join(filepath.Dir(logPath(m)), "step-00000004.safetensors")))
 	mustRun(t, "", append(args, "-steps", "6", "-resume")...)
 	if n := len(eventFiles(t, dir)); n != 2 {
 		t.Errorf("%d event files after a resume", n)

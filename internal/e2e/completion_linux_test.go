@@ -35,18 +35,14 @@ func startShell(t *testing.T, dir string, command ...string) *session {
 	}
 	bin := t.TempDir()
 	stub := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = completion ]; then exec '%s' \"$@\"; fi\nprintf '[%%s]' \"$@\"\necho\n", program())
-	if err := os.WriteFile(filepath.Join(bin, "tfm"), []byte(stub), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(bin, "tfm"), []byte(stub), 0o777))
 	outside, inside := pseudoTerminal(t, 200)
 	c := exec.Command(path, command[1:]...)
 	c.Dir = dir
 	c.Env = []string{"GORACE=atexit_sleep_ms=0", "TERM=dumb", "LANG=C.UTF-8", "HOME=" + bin, "PS1=" + shellPrompt + " ", "PATH=" + bin + ":" + os.Getenv("PATH")}
 	c.Stdin, c.Stdout, c.Stderr = inside, inside, inside
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.Start())
 	t.Cleanup(func() {
 		c.Process.Kill()
 		c.Wait()
@@ -101,24 +97,16 @@ func TestCompletionInPowerShell(t *testing.T) {
 		t.Errorf("the completions after -optimizer are\n%s", words)
 	}
 	script := mustRun(t, "", "completion", "powershell").stdout
-	for _, want := range []string{"Register-ArgumentCompleter -Native -CommandName 'tfm'", "completion -words"} {
-		if !strings.Contains(script, want) {
-			t.Errorf("no %q in the script:\n%s", want, script)
-		}
-	}
+	mustHave(t, script, "Register-ArgumentCompleter -Native -CommandName 'tfm'", "completion -words")
 }
 
 // Each shell completes commands, flags, values and files. The candidates come from the binary.
 func TestCompletion(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"corpus one.txt", "other.txt"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 	}
-	if err := os.Mkdir(filepath.Join(dir, "run.ckpt"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(filepath.Join(dir, "run.ckpt"), 0o777))
 	for _, shell := range []struct {
 		name    string
 		command []string

@@ -27,9 +27,7 @@ func TestDumpIsReadAsItIs(t *testing.T) {
 	base := toyModel(t)
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a b", ` "c#d" `, "#中"} {
-		if err := os.WriteFile(name, []byte("a dog\tein Hund\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(name, []byte("a dog\tein Hund\n"), 0o666))
 	}
 	args, separate := trainArgs(t, "-joint=false", "-vocab-size", "300", "-set", "tie=none", "-steps", "1")
 	mustRun(t, "", args...)

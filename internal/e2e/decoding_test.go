@@ -12,9 +12,7 @@ func TestLengthPenaltyOfTheModel(t *testing.T) {
 	args, m := trainArgs(t, "-set", "length-penalty=power", "-set", "alpha=4")
 	mustRun(t, "", append(args, "-steps", "10")...)
 	mustRun(t, "", "train", "-src", toy.src, "-tgt", toy.tgt, "-o", m, "-resume", "-steps", "20")
-	if o := mustRun(t, "", "info", "-model", m); !strings.Contains(o.stdout, "\nlength penalty:  power, n^4 for n tokens with EOS\n") {
-		t.Errorf("info, want the length penalty:\n%s", o.stdout)
-	}
+	mustHave(t, mustRun(t, "", "info", "-model", m).stdout, "\nlength penalty:  power, n^4 for n tokens with EOS\n")
 	input := strings.Join(strings.SplitAfterN(read(t, toy.testSrc), "\n", 9)[:8], "")
 	src, out := write(t, "src", input), filepath.Join(t.TempDir(), "out")
 	run := func(flags ...string) string {

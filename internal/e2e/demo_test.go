@@ -19,9 +19,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("output has %q %d times, want %d:\n%s", name, got, want, o.stdout)
 		}
 	}
-	if o := mustRun(t, "", "info", "-model", m); !strings.Contains(o.stdout, "zh to en") {
-		t.Errorf("tfm info of the model does not name its languages:\n%s", o.stdout)
-	}
+	mustHave(t, mustRun(t, "", "info", "-model", m).stdout, "zh to en")
 	if o := mustRun(t, "他爱咖啡。\n", "translate", "-model", m, "-set", "max-extra=5"); strings.Count(o.stdout, "\n") != 1 {
 		t.Errorf("tfm translate printed %q, want one line", o.stdout)
 	}

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -27,20 +26,10 @@ func TestDetect(t *testing.T) {
 		}
 	}
 	sentences := mustRun(t, lines, "detect", "-by-sentence").stdout
-	for _, want := range []string{"1\tde\t", "\tDer Hund läuft über die Straße und bellt laut.\n2\tund\t0.000\t1234\n3\ten\t", "\tThe weather was cold.\n3\tru\t"} {
-		if !strings.Contains(sentences, want) {
-			t.Errorf("-by-sentence: no %q in\n%s", want, sentences)
-		}
-	}
-	var object struct {
-		Lang       string
-		Confidence float64
-		Candidates []struct{ Lang string }
-		Sentences  []struct{ Lang, Text string }
-	}
-	first, _, _ := strings.Cut(mustRun(t, lines, "detect", "-json", "-n", "3", write(t, "lines", lines)).stdout, "\n")
-	if err := json.Unmarshal([]byte(first), &object); err != nil || object.Lang != "de" || object.Confidence < 0.9 || len(object.Candidates) != 3 {
-		t.Errorf("-json: %s, %v", first, err)
+	mustHave(t, sentences, "1\tde\t", "\tDer Hund läuft über die Straße und bellt laut.\n2\tund\t0.000\t1234\n3\ten\t", "\tThe weather was cold.\n3\tru\t")
+	object := mustRun(t, lines, "detect", "-json", "-n", "3", write(t, "lines", lines)).stdout
+	if !strings.HasPrefix(object, `{"lang":"de","confidence":`) || strings.Count(object, `"candidates":[`) != 2 {
+		t.Errorf("-json:\n%s", object)
 	}
 	if list := mustRun(t, "", "detect", "-list").stdout; !strings.Contains(list, "\nzh\nzh-Hant\n") || strings.Count(list, "\n") < 50 {
 		t.Errorf("-list:\n%s", list)

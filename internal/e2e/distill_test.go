@@ -25,18 +25,12 @@ func TestDistill(t *testing.T) {
 			lines.WriteString(strings.TrimPrefix(toySmall[i], "-") + " = " + toySmall[i+1] + "\n")
 		}
 	}
-	if err := os.WriteFile(config, []byte(lines.String()+"save-every = 5\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(config, []byte(lines.String()+"save-every = 5\n"), 0o666))
 	args := func(out string, more ...string) []string {
 		return append([]string{"distill", "-teacher", teacher, "-src", src, "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-preset", "demo", "-config", config, "-steps", "40", "-beam", "1", "-o", filepath.Join(dir, out)}, more...)
 	}
 	o := mustRun(t, "", args("a.safetensors")...)
-	for _, want := range []string{"1/6 translate with the teacher\n", "\n2/6 leave out", " of 1,487 pairs\n", "\n3/6 drop faulty pairs\n  tfm clean -src ", "\n4/6 train the student\n  tfm train -src ", " -src-lang en -tgt-lang fr -steps 40 ", "\n5/6 ", "\n6/6 ", "\nteacher ", "\nstudent ", "words/s"} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("standard error has no %q\n%s", want, o.stderr)
-		}
-	}
+	mustHave(t, o.stderr, "1/6 translate with the teacher\n", "\n2/6 leave out", " of 1,487 pairs\n", "\n3/6 drop faulty pairs\n  tfm clean -src ", "\n4/6 train the student\n  tfm train -src ", " -src-lang en -tgt-lang fr -steps 40 ", "\n5/6 ", "\n6/6 ", "\nteacher ", "\nstudent ", "words/s")
 	want := read(t, filepath.Join(dir, "a.safetensors"))
 	if o := mustRun(t, "", args("a.safetensors")...); strings.Count(o.stderr, " done before\n") != 6 {
 		t.Errorf("again: %s", o.stderr)
@@ -50,22 +44,16 @@ func TestDistill(t *testing.T) {
 
 	// What somebody else wrote into the files is made again, and not replaced in place of the
 	// model.
-	if err := os.WriteFile(filepath.Join(dir, "a.distill", "pairs.src"), []byte("x\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "a.distill", "pairs.src"), []byte("x\n"), 0o666))
 	if o := mustRun(t, "", args("a.safetensors", "-drop", "0.3")...); !strings.Contains(o.stderr, "\n2/6 leave out the translations with the lowest scores\n") || read(t, filepath.Join(dir, "a.distill", "pairs.tgt")) != got {
 		t.Errorf("after a change of a file: %s", o.stderr)
 	}
 	out := filepath.Join(dir, "a.safetensors")
-	if err := os.WriteFile(out, []byte("x"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(out, []byte("x"), 0o666))
 	mustFail(t, runTFM(t, "", args("a.safetensors")...), 1, out+" already exists: -force replaces it")
 	mustRun(t, "", args("a.safetensors", "-force")...)
 	// A kill after the last stage, before its record.
-	if err := os.Rename(filepath.Join(dir, "a.distill", "quantize.done"), filepath.Join(dir, "a.distill", "quantize.begun")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(filepath.Join(dir, "a.distill", "quantize.done"), filepath.Join(dir, "a.distill", "quantize.begun")))
 	mustRun(t, "", args("a.safetensors")...)
 	if read(t, out) != want {
 		t.Error("with the first settings again the student is another")
@@ -82,9 +70,7 @@ func TestDistill(t *testing.T) {
 			more = append(more, "-drop", []string{"0.1", "0.3"}[i%2], "-steps", []string{"100000", "200000"}[i%2])
 		}
 		c := tfm(args("b.safetensors", more...)...)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.Start())
 		time.Sleep(time.Duration(50+random.IntN(900)) * time.Millisecond)
 		c.Process.Kill()
 		c.Wait()
@@ -94,9 +80,7 @@ func TestDistill(t *testing.T) {
 		t.Error("after kills the student is another")
 	}
 	// The checkpoints of an unfinished training with other settings are not lost by mistake.
-	if err := os.Rename(filepath.Join(dir, "b.distill", "train.done"), filepath.Join(dir, "b.distill", "train.begun")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(filepath.Join(dir, "b.distill", "train.done"), filepath.Join(dir, "b.distill", "train.begun")))
 	mustFail(t, runTFM(t, "", args("b.safetensors")...), 1, filepath.Join(dir, "b.distill", "student.ckpt")+" has the checkpoints of a training that has not ended")
 	mustRun(t, "", args("b.safetensors", "-force")...)
 

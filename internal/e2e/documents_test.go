@@ -51,9 +51,7 @@ func TestTranslateDocuments(t *testing.T) {
 func TestTranslateDocumentErrors(t *testing.T) {
 	m, dir := toyModel(t), t.TempDir()
 	out := filepath.Join(dir, "out.json")
-	if err := os.WriteFile(out, []byte("old"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(out, []byte("old"), 0o666))
 	bad, good := write(t, "bad.json", "{\"a\": \"the big cat\",\n\"b\" 1}"), write(t, "good.json", `"the big cat"`)
 	mustFail(t, runTFM(t, "", "translate", "-model", m, "-file", bad, "-o", out), 1, "bad.json:2: invalid character '1' after object key")
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 || read(t, out) != "old" {

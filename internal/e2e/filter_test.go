@@ -25,9 +25,7 @@ func TestScaleSnakemake(t *testing.T) {
 		t.Skip("optional: needs Snakemake (apt-get install snakemake)")
 	}
 	file, err := filepath.Abs("../../scale/snakemake/Snakefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	m, in, dir := toyModel(t), shardInput(t), t.TempDir()
 	bin := binFolder(t)
 	for _, out := range []string{"out", "out.gz"} {

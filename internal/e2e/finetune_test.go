@@ -15,9 +15,7 @@ import (
 func loadModel(t *testing.T, path string) model.File {
 	t.Helper()
 	f, err := model.Load(path, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return f
 }
 
@@ -40,9 +38,7 @@ func TestInitTakesTheLayout(t *testing.T) {
 		mustRun(t, "", "import", "-o", imported, filepath.Join("../../model/convert/testdata", folder))
 		args, m := finetuneArgs(t, imported, "-steps", "2", "-dropout", "0")
 		mustRun(t, "", append(args, "-batch-tokens", "600", "-max-len", "256")...)
-		if o := mustRun(t, "", "info", m); !strings.Contains(o.stdout, "source:          "+source+"\n") {
-			t.Errorf("%s: info %s", folder, o.stdout)
-		}
+		mustHave(t, mustRun(t, "", "info", m).stdout, "source:          "+source+"\n")
 		const text = "the red dog sees the cat\n"
 		got, want := mustRun(t, text, "translate", "-model", m, "-beam", "1").stdout, mustRun(t, text, "translate", "-model", imported, "-beam", "1").stdout
 		// The limits of lengths are those of the training.
@@ -56,11 +52,7 @@ func TestInitTakesTheModel(t *testing.T) {
 	base := toyModel(t)
 	args, m := finetuneArgs(t, base, "-steps", "1", "-dropout", "0.2", "-set", "label-smoothing=0")
 	o := mustRun(t, "", args...)
-	for _, want := range []string{"initial weights:  " + base, "pieces:           all 320 carried over", "1 step on 1,487 pairs, fine-tuned from toy.safetensors"} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("standard error has no %q\n%s", want, o.stderr)
-		}
-	}
+	mustHave(t, o.stderr, "initial weights:  "+base, "pieces:           all 320 carried over", "1 step on 1,487 pairs, fine-tuned from toy.safetensors")
 	was, is := loadModel(t, base).Model, loadModel(t, m).Model
 	for i, w := range is.Params.W {
 		if d := w - was.Params.W[i]; d > 1e-6 || d < -1e-6 {
@@ -86,9 +78,7 @@ func TestInitTakesTheModel(t *testing.T) {
 // A fine-tuning run resumes from its checkpoint alone and ends in the same weights.
 func TestInitResume(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "base.safetensors")
-	if err := os.WriteFile(base, []byte(read(t, toyModel(t))), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(base, []byte(read(t, toyModel(t))), 0o666))
 	tokenizerFile := filepath.Join(t.TempDir(), "new.bpe")
 	mustRun(t, "", "vocab", "-o", tokenizerFile, "-vocab-size", "340", toy.src)
 	flags := []string{"-lr", "1e-3", "-set", "cooldown=0", "-vocab", tokenizerFile}
@@ -98,13 +88,9 @@ func TestInitResume(t *testing.T) {
 	mustRun(t, "", append(parts, "-steps", "3")...)
 	mustFail(t, runTFM(t, "", append(parts, "-steps", "7", "-resume", "-init", toy.model)...), 2, "-init "+toy.model+" conflicts", "-init "+base)
 	mustFail(t, runTFM(t, "", append(parts, "-steps", "7", "-resume", "-vocab", toy.model)...), 2, "-vocab "+toy.model+" conflicts")
-	if err := os.Remove(base); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(base))
 	mustRun(t, "", append(parts, "-steps", "5", "-resume")...)
-	if err := os.Remove(tokenizerFile); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(tokenizerFile))
 	mustRun(t, "", "train", "-src", toy.src, "-tgt", toy.tgt, "-o", m2, "-resume", "-steps", "7")
 	if read(t, m1) != read(t, m2) {
 		t.Error("a run that was resumed gives another model")
@@ -117,9 +103,7 @@ func TestInitVocab(t *testing.T) {
 	args, separate := trainArgs(t, "-joint=false", "-vocab-size", "300", "-set", "tie=none", "-steps", "1")
 	mustRun(t, "", args...)
 	args, m := finetuneArgs(t, toyModel(t), "-vocab", separate, "-steps", "1")
-	if o := mustRun(t, "", args...); !strings.Contains(o.stderr, " carried over; a new one starts as the mean of the pieces it was split into") {
-		t.Errorf("standard error:\n%s", o.stderr)
-	}
+	mustHave(t, mustRun(t, "", args...).stderr, " carried over; a new one starts as the mean of the pieces it was split into")
 	if tie := loadModel(t, m).Model.Config.Tie; tie != "decoder" {
 		t.Errorf("tie %s, want decoder", tie)
 	}
@@ -141,17 +125,13 @@ func TestInitWithTranslationMemory(t *testing.T) {
 			fmt.Fprintf(&b, "<tu><tuv xml:lang='%s'><seg>%s</seg></tuv><tuv xml:lang='%s'><seg>%s</seg></tuv></tu>\n", tgtLang, targets[i], srcLang, sources[i])
 		}
 		path := filepath.Join(t.TempDir(), "memory.tmx")
-		if err := os.WriteFile(path, []byte(b.String()+"</body></tmx>"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, []byte(b.String()+"</body></tmx>"), 0o666))
 		return path
 	}
 	init, dir := filepath.Join(t.TempDir(), "m.safetensors"), t.TempDir()
 	mustRun(t, "", append([]string{"train", "-src", src, "-tgt", tgt, "-o", init, "-steps", "1", "-src-lang", "en", "-tgt-lang", "zh-Hant"}, toySmall...)...)
 	pairs := filepath.Join(dir, "pairs.tsv")
-	if err := os.WriteFile(pairs, []byte(lines(tsv)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(pairs, []byte(lines(tsv)), 0o666))
 	args := func(command, tsv string, more ...string) []string {
 		return append([]string{command, "-tsv", tsv, "-init", init, "-lr", "1e-3", "-set", "warmup=1", "-set", "cooldown=0", "-batch-tokens", "200", "-max-len", "40", "-valid-every", "0"}, more...)
 	}
@@ -209,9 +189,7 @@ func TestInitTrim(t *testing.T) {
 		pairs := write(t, "pairs.tsv", source+"\t"+cmp.Or(target, source)+"\n")
 		args := []string{"train", "-tsv", pairs, "-src-lang", "en", "-tgt-lang", "fr", "-o", m, "-init", base, "-trim", "-lr", "1e-12", "-set", "warmup=1", "-dropout", "0", "-steps", "1", "-batch-tokens", "300", "-valid-every", "0"}
 		o := mustRun(t, "", args...)
-		if !strings.Contains(o.stderr, " dropped\n") {
-			t.Errorf("%s: standard error names no dropped pieces\n%s", name, o.stderr)
-		}
+		mustHave(t, o.stderr, " dropped\n")
 		settings := write(t, "dump.conf", mustRun(t, "", append(args, "-dump-config")...).stdout)
 		again := filepath.Join(dir, "again-"+name)
 		if mustRun(t, "", "train", "-config", settings, "-o", again); read(t, again) != read(t, m) {

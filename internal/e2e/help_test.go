@@ -56,11 +56,7 @@ func TestHelp(t *testing.T) {
 				}
 			}
 		}
-		for _, want := range []string{line[1], "Usage:\n  tfm " + name, "\nExample"} {
-			if !strings.Contains(short, want) {
-				t.Errorf("tfm help %s does not contain %q:\n%s", name, want, short)
-			}
-		}
+		mustHave(t, short, line[1], "Usage:\n  tfm "+name, "\nExample")
 		var flags []string
 		for _, flag := range completions(t, name, "-") {
 			flags = append(flags, strings.TrimPrefix(flag, "-"))
@@ -89,9 +85,7 @@ func TestManualPages(t *testing.T) {
 			t.Errorf("the page of tfm does not name %s", name)
 		}
 		for _, want := range append(completions(t, name, "-"), "NAME", "Usage:") {
-			if !strings.Contains(page, strings.ReplaceAll(want, "-", `\-`)) {
-				t.Errorf("the page of %s does not contain %s", name, want)
-			}
+			mustHave(t, page, strings.ReplaceAll(want, "-", `\-`))
 		}
 	}
 	if _, err := exec.LookPath("mandoc"); err != nil {

@@ -41,9 +41,7 @@ func TestInfoSaysWhichReadingIsInForce(t *testing.T) {
 		{"-set scale-embeddings=false -set tie=decoder -set output-bias=true", "not scaled, tied: decoder, with an output bias"},
 	} {
 		args := append([]string{"info", "-vocab-size", "5000"}, strings.Fields(c.flags)...)
-		if o := mustRun(t, "", args...); !strings.Contains(o.stdout, c.want) {
-			t.Errorf("%s: want %q in\n%s", c.flags, c.want, o.stdout)
-		}
+		mustHave(t, mustRun(t, "", args...).stdout, c.want)
 	}
 }
 
@@ -56,9 +54,7 @@ func TestInfoJSON(t *testing.T) {
 		Weights           string
 		Bytes, Parameters int
 	}
-	if err := json.Unmarshal([]byte(mustRun(t, "", "info", m, "-json").stdout), &got); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(mustRun(t, "", "info", m, "-json").stdout), &got))
 	if got.Config.DModel == 0 || got.Weights != "float32" || got.Bytes < 4*got.Parameters || got.Parameters == 0 {
 		t.Errorf("tfm info -json = %+v", got)
 	}

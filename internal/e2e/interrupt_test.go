@@ -23,17 +23,11 @@ func startTraining(t *testing.T, args []string) (c *exec.Cmd, rest func() string
 	t.Helper()
 	c = tfm(args...)
 	name := filepath.Join(t.TempDir(), "another man's tfm")
-	if err := os.Symlink(c.Path, name); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(c.Path, name))
 	c.Path, c.Args[0] = name, name
 	stderr, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, c.Start())
 	t.Cleanup(func() { c.Process.Kill() })
 	r := bufio.NewReader(stderr)
 	for line := ""; !strings.HasPrefix(line, "machine:"); {
@@ -45,9 +39,7 @@ func startTraining(t *testing.T, args []string) (c *exec.Cmd, rest func() string
 	time.Sleep(150 * time.Millisecond)
 	return c, func() string {
 		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		c.Wait()
 		return string(text)
 	}
@@ -84,9 +76,7 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 				t.Error("an interrupted training wrote a model")
 			}
 			step, err := strconv.Atoi(strings.ReplaceAll(said[1], ",", ""))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			end := strconv.Itoa(step + 5)
 
 			// The command that it named, as a shell takes it, but with an end that
@@ -115,9 +105,7 @@ func TestSignalWhileTheDemoTranslates(t *testing.T) {
 	m := filepath.Join(t.TempDir(), "demo.safetensors")
 	c, stderr := tfm("demo", "-steps", "2", "-o", m), new(strings.Builder)
 	c.Stderr = stderr
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.Start())
 	t.Cleanup(func() { c.Process.Kill() })
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(m); err == nil { // it is written before the translations
@@ -194,9 +182,7 @@ func TestFullDiskKeepsTheLastCheckpoint(t *testing.T) {
 func TestTrainingOutlivesItsReader(t *testing.T) {
 	args, m := trainArgs(t, "-steps", "20")
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r.Close()
 	c := tfm(args...)
 	c.Stderr = w
@@ -219,12 +205,8 @@ func TestTerminatedShard(t *testing.T) {
 		c := tfm("translate", "-set", "any-bits=true", "-model", m, "-o", filepath.Join(dir, "out"))
 		c.Stderr = &stderr
 		stdin, err := c.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		noError(t, c.Start())
 		t.Cleanup(func() { c.Process.Kill() })
 		if _, err := io.WriteString(stdin, strings.Repeat("the cat\n", 2000)); err != nil {
 			t.Fatal(err)

@@ -117,12 +117,8 @@ func (k killer) kill(t *testing.T, args []string) {
 	removed := k.temporary(t) // of an earlier kill, unless the run has removed them
 	c := tfm(args...)
 	stderr, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, c.Start())
 	var said strings.Builder
 	for lines := bufio.NewScanner(stderr); k.begun && lines.Scan(); {
 		said.WriteString(lines.Text() + "\n")
@@ -160,9 +156,7 @@ func (k killer) kill(t *testing.T, args []string) {
 func (k killer) temporary(t *testing.T) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(k.dir, ".*.tfm-tmp"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return paths
 }
 
@@ -170,9 +164,7 @@ func (k killer) temporary(t *testing.T) []string {
 func (k killer) newest(t *testing.T) string {
 	t.Helper()
 	paths, err := train.Checkpoints(k.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if len(paths) == 0 {
 		return ""
 	}
@@ -192,16 +184,12 @@ func newest(t *testing.T, dir string) string {
 func newestStep(t *testing.T, dir string) int {
 	t.Helper()
 	paths, err := train.Checkpoints(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if len(paths) == 0 {
 		return 0
 	}
 	c, err := train.Newest(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer c.Close()
 	return c.State.Step
 }
@@ -210,14 +198,10 @@ func wantSameTensors(t *testing.T, got, want string) {
 	t.Helper()
 	open := func(path string) ([]safetensors.Tensor, train.State) {
 		f, err := safetensors.Map(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(func() { f.Close() })
 		c, err := train.OpenCheckpoint(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer c.Close()
 		c.State.Trained = 0
 		return f.Tensors(), c.State

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -12,9 +11,7 @@ func inLanguages(t *testing.T, path, src, tgt string) string {
 	f := loadModel(t, path)
 	f.SrcLang, f.TgtLang = src, tgt
 	out := filepath.Join(t.TempDir(), src+"-"+tgt+".safetensors")
-	if err := f.Save(out); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, f.Save(out))
 	return out
 }
 
@@ -23,9 +20,7 @@ func TestAverageKeepsTheLanguages(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "mean.safetensors")
 	half := inLanguages(t, m, "", "fr")
 	mustRun(t, "", "average", "-o", out, m, half, inLanguages(t, m, "en", "fr"))
-	if o := mustRun(t, "", "info", "-model", out); !strings.Contains(o.stdout, "languages:       en to fr\n") {
-		t.Errorf("info of the mean, want languages en to fr:\n%s", o.stdout)
-	}
+	mustHave(t, mustRun(t, "", "info", "-model", out).stdout, "languages:       en to fr\n")
 	other := inLanguages(t, m, "en", "fr-CA")
 	mustFail(t, runTFM(t, "", "average", "-force", "-o", out, m, half, other), 1, other, `found languages "en" to "fr-CA"`, `expected "en" to "fr"`)
 }

@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -157,9 +159,15 @@ func mustFail(t *testing.T, o output, code int, wants ...string) {
 	if strings.Contains(o.stderr, "goroutine ") {
 		t.Errorf("a panic:\n%s", o.stderr)
 	}
+	mustHave(t, last, wants...)
+}
+
+// mustHave checks that an output or a page has all of wants.
+func mustHave(t *testing.T, text string, wants ...string) {
+	t.Helper()
 	for _, want := range wants {
-		if !strings.Contains(last, want) {
-			t.Errorf("the message has no %q:\n%s", want, last)
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%.5000s", want, text)
 		}
 	}
 }
@@ -168,17 +176,30 @@ func mustFail(t *testing.T, o output, code int, wants ...string) {
 func write(t *testing.T, name string, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte(content), 0o666))
 	return path
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
+	noError(t, err)
+	return string(data)
+}
+
+// noError ends the test with an error.
+func noError(t *testing.T, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(data)
+}
+
+// packed returns a gzipped text.
+func packed(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, text)
+	z.Close()
+	return b.String()
 }

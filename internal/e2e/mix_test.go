@@ -25,9 +25,7 @@ func mixOf(t *testing.T) string {
 		mix: "datasets:\n  all:\n    src: " + src + "\n    tgt: " + tgt + "\n  few: few.tsv\nstages: [one, two]\none:\n- all 0.6\n- few 0.4\n- until few 4\ntwo:\n- all 0.1\n- few 0.9\n- until few inf\n" +
 			"modifiers:\n- UpperCase: 0.1\n- Typos: 0.1\n- Merge: 0.1\n- Copy: 0.1\n",
 	} {
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, []byte(content), 0o666))
 	}
 	return mix
 }
@@ -39,22 +37,14 @@ func TestMix(t *testing.T) {
 	dir, config := filepath.Dir(mix), read(t, mix)
 	write := func(path, content string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, []byte(content), 0o666))
 	}
 	args := func(command string, more ...string) []string {
 		return append(append([]string{command, "-mix", mix, "-src-lang", "en", "-tgt-lang", "fr", "-set", "cooldown=0", "-set", "average=1"}, toySmall...), more...)
 	}
 	model := func(name string) string { return filepath.Join(dir, name+".safetensors") }
 	o := mustRun(t, "", args("train", "-o", model("want"), "-steps", "40", "-threads", "1", "-set", "shuffle-window=50")...)
-	for _, want := range []string{
-		"training pairs:   1,547 from " + mix, "\n                  few: 60 pairs\n", "\nstage one:        60% all + 40% few, until 4 passes of few\n", "\nstage two:        10% all + 90% few\n", "\nfew: ", " pairs read, ",
-	} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("standard error has no %q\n%s", want, o.stderr)
-		}
-	}
+	mustHave(t, o.stderr, "training pairs:   1,547 from "+mix, "\n                  few: 60 pairs\n", "\nstage one:        60% all + 40% few, until 4 passes of few\n", "\nstage two:        10% all + 90% few\n", "\nfew: ", " pairs read, ")
 	for i, steps := range []string{"3", "29", "40"} {
 		more := []string{"-o", model("got"), "-steps", steps, "-threads", []string{"3", "1", "2"}[i], "-set", "shuffle-window=50"}
 		if i > 0 {

@@ -27,9 +27,7 @@ func mnistFiles(t *testing.T) (dir string) {
 			images, labels = append(images, image...), append(labels, byte(i%10))
 		}
 		for file, data := range map[string][]byte{"-images-idx3-ubyte": images, "-labels-idx1-ubyte": labels} {
-			if err := os.WriteFile(filepath.Join(dir, set.name+file), data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(filepath.Join(dir, set.name+file), data, 0o666))
 		}
 	}
 	return dir
@@ -43,9 +41,7 @@ func TestMNIST(t *testing.T) {
 		if !regexp.MustCompile(`^train accuracy: \d+\.\d\d% \(\d+/60\)\ntest accuracy: \d+\.\d\d% \(\d+/20\)\n$`).MatchString(one.stdout) {
 			t.Errorf("%s: printed %s", preset, one.stdout)
 		}
-		if !strings.Contains(one.stderr, "epoch 2 of 2  step 2 of 2  loss ") {
-			t.Errorf("%s: standard error has no progress:\n%s", preset, one.stderr)
-		}
+		mustHave(t, one.stderr, "epoch 2 of 2  step 2 of 2  loss ")
 		loss := regexp.MustCompile(`loss \S+`)
 		if two := mustRun(t, "", append(args, "-threads", "2")...); two.stdout != one.stdout || strings.Join(loss.FindAllString(two.stderr, -1), " ") != strings.Join(loss.FindAllString(one.stderr, -1), " ") {
 			t.Errorf("%s: two threads printed\n%s%swant as with one\n%s%s", preset, two.stderr, two.stdout, one.stderr, one.stdout)
@@ -57,8 +53,6 @@ func TestMNIST(t *testing.T) {
 	mustFail(t, runTFM(t, "", "mnist", "-data", dir, "-preset", "resnet"), 2, `-preset is "resnet"`, "source or vit-rows")
 	mustFail(t, runTFM(t, "", "mnist", "-data", dir, "-valid-images", "60"), 2, "-valid-images is 60", "0 to 59")
 	path := filepath.Join(dir, "t10k-labels-idx1-ubyte")
-	if err := os.Truncate(path, 20); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Truncate(path, 20))
 	mustFail(t, runTFM(t, "", "mnist", "-data", dir), 1, path, "20 bytes, expected 28")
 }

@@ -16,17 +16,13 @@ func TestScaleParallel(t *testing.T) {
 		t.Skip("optional: needs GNU parallel (apt-get install parallel)")
 	}
 	script, err := filepath.Abs("../../scale/parallel/translate.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	m, in, dir := toyModel(t), shardInput(t), t.TempDir()
 	want := mustRun(t, read(t, in), "translate", "-model", m).stdout
 	// The first attempt at each shard fails: with an exit code, or killed.
 	flaky := fmt.Sprintf("#!/bin/sh\nshard=$(echo \"$*\" | sed 's/.* -shard \\([0-9]*\\).*/\\1/')\nif mkdir %[1]s/shard$shard 2>/dev/null; then\n"+
 		"\t[ $((shard %% 2)) = 0 ] || exit 75\n\t%[2]s \"$@\" & kill -9 $!; wait $!; exit 137\nfi\nexec %[2]s \"$@\" -any-bits\n", dir, program())
-	if err := os.WriteFile(filepath.Join(dir, "tfm"), []byte(flaky), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "tfm"), []byte(flaky), 0o777))
 	run := func(out string) output {
 		c := exec.Command(script, m, in, out, "10", "-beam", "4", "--", "--jobs", "2", "--will-cite")
 		c.Env = append(os.Environ(), "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+dir)
@@ -41,9 +37,7 @@ func TestScaleParallel(t *testing.T) {
 	}
 	first := filepath.Join(out+".shards", "01.done")
 	before, err := os.Stat(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if o := run(out); o.code != 0 || read(t, out) != want {
 		t.Errorf("a further run: exit code %d, or other bytes", o.code)
 	}
@@ -53,9 +47,7 @@ func TestScaleParallel(t *testing.T) {
 	// Without a record a shard counts as missing, and a wrong number of lines is found.
 	broken := filepath.Join(out+".shards", "02.done")
 	record := read(t, broken)
-	if err := os.WriteFile(broken, []byte(strings.Replace(record, `"lines_out": `, `"lines_out": 9`, 1)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(broken, []byte(strings.Replace(record, `"lines_out": `, `"lines_out": 9`, 1)), 0o666))
 	if o := run(out); o.code != 1 || !strings.Contains(o.stderr, "lines, expected") {
 		t.Errorf("a record of other lines: exit code %d, %s", o.code, o.stderr)
 	}
@@ -68,9 +60,7 @@ func TestScaleParallelRounds(t *testing.T) {
 		t.Skip("optional: needs GNU parallel (apt-get install parallel)")
 	}
 	script, err := filepath.Abs("../../scale/parallel/train.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	plan := []string{"-workers", "3", "-local-steps", "4", "-rounds", "2"}
 	want, dir, bin := planToy(t, plan...), planToy(t, plan...), binFolder(t)
 	mustRun(t, "", "train", "-plan", want)
@@ -93,8 +83,6 @@ func TestScaleParallelRounds(t *testing.T) {
 func binFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Symlink(program(), filepath.Join(dir, "tfm")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(program(), filepath.Join(dir, "tfm")))
 	return dir
 }

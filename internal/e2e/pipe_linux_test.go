@@ -37,9 +37,7 @@ func TestShardOfAPipe(t *testing.T) {
 		written := make(chan error)
 		go func() { written <- os.WriteFile(pipe, []byte(input), 0) }()
 		mustRun(t, "", "translate", "-set", "any-bits=true", "-model", m, "-o", out, pipe)
-		if err := <-written; err != nil {
-			t.Fatal(err)
-		}
+		noError(t, <-written)
 		if want := mustRun(t, input, "translate", "-model", m).stdout; read(t, out) != want {
 			t.Errorf("%q is %q, want %q", input, read(t, out), want)
 		}

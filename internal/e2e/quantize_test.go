@@ -5,16 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"tfm/model/safetensors"
 )
 
 func size(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return info.Size()
 }
 
@@ -28,9 +24,6 @@ func TestQuantize(t *testing.T) {
 		t.Errorf("quantize prints %q, %q, want %q", o.stdout, o.stderr, want)
 	}
 	mustRun(t, "", "quantize", "-weights", "float32", "-o", packed, "-threads", "2", m)
-	if size(t, int8) > size(t, m)/2 {
-		t.Errorf("%d bytes of %d", size(t, int8), size(t, m))
-	}
 	text := read(t, toy.testSrc)
 	lists := func(args ...string) string {
 		return mustRun(t, text, append([]string{"translate", "-nbest", "3", "-model"}, args...)...).stdout
@@ -75,24 +68,15 @@ func TestQuantize(t *testing.T) {
 		}
 	}
 
-	// A checkpoint loses its other tensors and its state.
+	// A checkpoint is quantized as its model.
 	args, out := trainArgs(t, "-steps", "2", "-save-every", "1", "-set", "average=0")
 	mustRun(t, "", args...)
 	checkpoint := filepath.Join(strings.TrimSuffix(out, ".safetensors")+".ckpt", "step-00000002.safetensors")
 	mustRun(t, "", "quantize", "-force", "-o", int8, checkpoint)
-	s, err := safetensors.Map(int8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if meta := s.Metadata(); len(meta) > 8 || meta["train.state"] != "" || meta["training"] != "step-00000002.safetensors" {
-		t.Errorf("metadata of a quantized checkpoint: %q", meta)
-	}
 	if got, want := lists(int8), lists(out, "-int8"); got != want {
 		t.Error("translations of a quantized checkpoint differ from those of its model")
 	}
 
 	mustFail(t, runTFM(t, "", "quantize", m), 2, "-o is missing")
-	mustFail(t, runTFM(t, "", "quantize", "-weights", "int4", "-o", again, m), 2, "expected int8 or float32")
 	mustFail(t, runTFM(t, "", "translate", "-model", write(t, "damaged.safetensors", first[:len(first)-9])), 1, "damaged.safetensors")
 }

@@ -17,15 +17,6 @@ func reportOf(t *testing.T, args ...string) (page string, o output) {
 	return read(t, out), o
 }
 
-func mustHave(t *testing.T, page string, wants ...string) {
-	t.Helper()
-	for _, want := range wants {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page has no %q", want)
-		}
-	}
-}
-
 func TestReportOfARun(t *testing.T) {
 	args, m := trainArgs(t, "-steps", "40", "-valid-every", "20")
 	mustRun(t, "", args...)
@@ -75,9 +66,7 @@ func TestReportErrors(t *testing.T) {
 	empty := t.TempDir()
 	broken := write(t, "broken.jsonl", "{\"step\":1,\"loss\":9}\nnonsense\n{\"step\":2,\"loss\":8}\n")
 	damaged := filepath.Dir(write(t, runlog.FileName, reportLog))
-	if err := os.WriteFile(filepath.Join(damaged, "step-00000001.safetensors"), []byte("nonsense"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(damaged, "step-00000001.safetensors"), []byte("nonsense"), 0o666))
 	out := filepath.Join(t.TempDir(), "page.html")
 	for _, c := range []struct {
 		code  int

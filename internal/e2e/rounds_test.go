@@ -41,16 +41,12 @@ func TestRoundsAreTrainPlan(t *testing.T) {
 		mustFail(t, runTFM(t, "", work(round+1, 0)...), map[bool]int{true: 2, false: 75}[round == 3])
 		for _, worker := range random.Perm(3) {
 			killed := tfm(work(round, worker)...)
-			if err := killed.Start(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, killed.Start())
 			time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
 			killed.Process.Kill()
 			killed.Wait()
 			twice := tfm(work(round, worker)...)
-			if err := twice.Start(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, twice.Start())
 			mustRun(t, "", work(round, worker)...)
 			if err := twice.Wait(); err != nil {
 				t.Errorf("two attempts at once: %v", err)
@@ -124,9 +120,7 @@ func TestWrongRounds(t *testing.T) {
 	mustFail(t, finish(t, portable), 1, "the products of the training are float32, those of this processor portable float32")
 	conf := filepath.Join(dir, "plan.conf")
 	other := strings.Replace(read(t, conf), "src = "+src, "src = "+tgt, 1)
-	if err := os.WriteFile(conf, []byte(other), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(conf, []byte(other), 0o666))
 	mustFail(t, runTFM(t, "", "work", dir, "1", "0"), 1, "the checkpoint belongs to other training pairs")
 }
 
@@ -142,12 +136,8 @@ func TestRateOfRounds(t *testing.T) {
 		"-workers 4 -lr 0.001": "0.001", "-workers 4 -preset base": "0", "-workers 4 -init " + toyModel(t): rate,
 	} {
 		args := append([]string{"plan", "-src", src, "-tgt", tgt, "-dump-config"}, strings.Fields(flags)...)
-		if o := mustRun(t, "", append(args, t.TempDir())...); !strings.Contains(o.stdout, "\nlr = "+want+"\n") {
-			t.Errorf("%s: want lr = %s in\n%s", flags, want, o.stdout)
-		}
+		mustHave(t, mustRun(t, "", append(args, t.TempDir())...).stdout, "\nlr = "+want+"\n")
 	}
 	o := mustRun(t, "", "plan", "-src", src, "-tgt", tgt, "-vocab-size", "320", "-preset", "tiny", "-workers", "4", filepath.Join(t.TempDir(), "rounds"))
-	if !strings.Contains(o.stderr, "-lr 0.008          suits 4 workers\n") {
-		t.Errorf("standard error has no reason of the rate\n%s", o.stderr)
-	}
+	mustHave(t, o.stderr, "-lr 0.008          suits 4 workers\n")
 }

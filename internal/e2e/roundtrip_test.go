@@ -9,11 +9,7 @@ import (
 
 func TestTrainTranslateEval(t *testing.T) {
 	m := toyModel(t)
-	for _, want := range []string{"training pairs:   1,487", "vocabulary:", "parameters:", "machine:", "300 steps", "translate with:"} {
-		if !strings.Contains(toy.training.stderr, want) {
-			t.Errorf("training does not tell %q:\n%s", want, toy.training.stderr)
-		}
-	}
+	mustHave(t, toy.training.stderr, "training pairs:   1,487", "vocabulary:", "parameters:", "machine:", "300 steps", "translate with:")
 	if toy.training.stdout != "" {
 		t.Errorf("training wrote to standard output: %s", toy.training.stdout)
 	}
@@ -32,23 +28,13 @@ func TestTrainTranslateEval(t *testing.T) {
 	if _, err := fmt.Sscanf(o.stdout, "BLEU = %f", &bleu); err != nil || bleu < 90 {
 		t.Errorf("BLEU %v, %v:\n%s", bleu, err, o.stdout)
 	}
-	for _, want := range []string{"tok:13a", "chrF2 = ", "nc:6"} {
-		if !strings.Contains(o.stdout, want) {
-			t.Errorf("eval does not tell %q:\n%s", want, o.stdout)
-		}
-	}
-	if !strings.Contains(o.stderr, "49 sentences in") {
-		t.Errorf("eval's progress: %s", o.stderr)
-	}
+	mustHave(t, o.stdout, "tok:13a", "chrF2 = ", "nc:6")
+	mustHave(t, o.stderr, "49 sentences in")
 	files := mustRun(t, "", "translate", "-model", m, "-set", "batch=7", "-threads", "1", toy.testSrc).stdout
 	if read(t, hyps) != files || strings.Count(files, "\n") != 49 {
 		t.Error("eval -o, and translate with other batches and threads, differ")
 	}
 
 	info := mustRun(t, "", "info", "-model", m).stdout
-	for _, want := range []string{"d_model:         32", "post-norm", "300 steps", "parameters: "} {
-		if !strings.Contains(info, want) {
-			t.Errorf("info does not tell %q:\n%s", want, info)
-		}
-	}
+	mustHave(t, info, "d_model:         32", "post-norm", "300 steps", "parameters: ")
 }

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,9 +21,7 @@ func logPath(model string) string {
 func readLog(t *testing.T, model string) *runlog.Run {
 	t.Helper()
 	r, err := runlog.ReadFile(logPath(model))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return r
 }
 
@@ -62,9 +59,6 @@ func TestLog(t *testing.T) {
 	if valid.Step != 4 || !(valid.Loss > 1) || !(valid.NLL > 1) || !(valid.BLEU >= 0) || !(valid.Took > 0) || len(valid.Samples) != 5 || !(valid.Elapsed > step.Elapsed) {
 		t.Errorf("valid: %+v", valid)
 	}
-	if saved := fmt.Sprintf(`"path":%q`, filepath.Join(filepath.Dir(logPath(m)), "step-00000004.safetensors")); !strings.Contains(read(t, logPath(m)), saved) {
-		t.Errorf("the log has no %s", saved)
-	}
 	if a := r.Averaged; a.Checkpoints != 2 || len(a.Samples) != 5 {
 		t.Errorf("averaged: %+v", a)
 	}
@@ -81,26 +75,16 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 		if strings.Count(o.stderr, "without its log") != 1 {
 			t.Errorf("standard error does not have one warning:\n%s", o.stderr)
 		}
-		for _, want := range wants {
-			if !strings.Contains(o.stderr, want) {
-				t.Errorf("standard error has no %q:\n%s", want, o.stderr)
-			}
-		}
+		mustHave(t, o.stderr, wants...)
 	}
 	args, m := trainArgs(t, "-steps", "3", "-save-every", "1")
-	if err := os.MkdirAll(logPath(m), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(logPath(m), 0o777))
 	one(args, logPath(m))
 	if runtime.GOOS != "linux" {
 		return
 	}
 	args, m = trainArgs(t, "-steps", "3", "-save-every", "1")
-	if err := os.Mkdir(filepath.Dir(logPath(m)), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/dev/full", logPath(m)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(filepath.Dir(logPath(m)), 0o777))
+	noError(t, os.Symlink("/dev/full", logPath(m)))
 	one(args, logPath(m), "no space left")
 }

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
 	"math"
 	"strconv"
@@ -60,11 +58,7 @@ func TestScorePairs(t *testing.T) {
 	if got := mustRun(t, tsv, "score-pairs", "-model", m, "-tsv", "-", "-threads", "3").stdout; got != want {
 		t.Errorf("-tsv:\n%s\nwant\n%s", got, want)
 	}
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	z.Write([]byte(tsv))
-	z.Close()
-	if got := mustRun(t, "", "score-pairs", "-model", m, "-tsv", write(t, "pairs.tsv.gz", zipped.String())).stdout; got != want {
+	if got := mustRun(t, "", "score-pairs", "-model", m, "-tsv", write(t, "pairs.tsv.gz", packed(tsv))).stdout; got != want {
 		t.Errorf("-tsv of a gzipped file:\n%s\nwant\n%s", got, want)
 	}
 	// The translation that the model prefers. A search gives Pad and BOS no probability; by label

@@ -30,17 +30,11 @@ func startServer(t *testing.T, args ...string) *server {
 	t.Helper()
 	s := &server{Cmd: tfm(append([]string{"serve", "-addr", "127.0.0.1:0", "-threads", "1"}, args...)...)}
 	stdout, err := s.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	stderr, err := s.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s.log = bufio.NewReader(stderr)
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Start())
 	t.Cleanup(func() { s.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	found := regexp.MustCompile(`^Translating (\S.*) on (http://127\.0\.0\.1:\d+)/\n$`).FindStringSubmatch(line)
@@ -120,9 +114,7 @@ func TestServe(t *testing.T) {
 	wantStatus(second, http.StatusForbidden)
 	reload := func(content, message string) {
 		t.Helper()
-		if err := os.WriteFile(keys, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(keys, []byte(content), 0o666))
 		s.Process.Signal(syscall.SIGHUP)
 		s.waitFor(t, message)
 	}

@@ -25,9 +25,7 @@ type done struct {
 
 func readDone(t *testing.T, out string) (d done) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(read(t, out+".done")), &d); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(read(t, out+".done")), &d))
 	return d
 }
 
@@ -35,9 +33,7 @@ func readDone(t *testing.T, out string) (d done) {
 func onlyFiles(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var found []string
 	for _, e := range entries {
 		found = append(found, e.Name())
@@ -78,13 +74,9 @@ func TestShards(t *testing.T) {
 		all, linesIn, linesOut, repaired := "", 0, 0, 0
 		for i, out := range outs {
 			z, err := gzip.NewReader(strings.NewReader(read(t, out)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			part, err := io.ReadAll(z)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			d := readDone(t, out)
 			if d.Shard != fmt.Sprintf("%d/%d", i+1, n) || d.LinesOut != bytes.Count(part, []byte("\n")) {
 				t.Errorf("part %d of %d: %+v", i+1, n, d)
@@ -107,9 +99,7 @@ func TestDoneShardStays(t *testing.T) {
 		before, _ := os.Stat(out + ".done")
 		mustRun(t, "", append([]string{"translate", "-set", "any-bits=true", "-model", m, "-o", out, in}, flags...)...)
 		after, err := os.Stat(out + ".done")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return before == nil || !os.SameFile(before, after)
 	}
 	for _, step := range []struct {
@@ -128,25 +118,17 @@ func TestDoneShardStays(t *testing.T) {
 		{"an output cut short", func() error { return os.Truncate(out, 10) }, nil, true},
 		{"a record cut short", func() error { return os.Truncate(out+".done", 10) }, nil, true},
 	} {
-		if err := step.do(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, step.do())
 		if changed := run(step.flags...); changed != step.changed {
 			t.Errorf("%s: translated %v, want %v", step.what, changed, step.changed)
 		}
 	}
 	// A changed byte of an output that keeps its size and time is found by hashes.
 	info, err := os.Stat(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := read(t, out)
-	if err := os.WriteFile(out, []byte("X"+want[1:]), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(out, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(out, []byte("X"+want[1:]), 0o666))
+	noError(t, os.Chtimes(out, info.ModTime(), info.ModTime()))
 	if run() || read(t, out) == want || !run("-set", "verify=true") || read(t, out) != want {
 		t.Error("-set verify=true did not mend a changed output, or its absence did")
 	}
@@ -158,15 +140,10 @@ func TestDoneShardStays(t *testing.T) {
 func TestBrokenInputs(t *testing.T) {
 	m, dir := toyModel(t), t.TempDir()
 	out := filepath.Join(dir, "out")
-	if err := os.WriteFile(out, []byte("old"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	io.WriteString(z, read(t, toy.testSrc))
-	z.Close()
+	noError(t, os.WriteFile(out, []byte("old"), 0o666))
+	zipped := packed(read(t, toy.testSrc))
 	translate := []string{"translate", "-set", "any-bits=true", "-model", m, "-o", out}
-	mustFail(t, runTFM(t, b.String()[:b.Len()-9], translate...), 75, "standard input")
+	mustFail(t, runTFM(t, zipped[:len(zipped)-9], translate...), 75, "standard input")
 	mustFail(t, runTFM(t, "the cat\nthe dog", append(translate, "-expect", "3")...), 75, "found 2 lines, expected 3")
 	mustFail(t, runTFM(t, "", append(translate, filepath.Join(dir, "missing"))...), 1, "missing")
 	mustFail(t, runTFM(t, "", translate...), 75, "standard input is empty", "-expect 0")
@@ -179,7 +156,7 @@ func TestBrokenInputs(t *testing.T) {
 	if d := readDone(t, out); d.LinesIn != 2 || d.LinesOut != 2 || strings.Count(read(t, out), "\n") != 2 {
 		t.Errorf("%+v of %q", d, read(t, out))
 	}
-	mustRun(t, b.String(), translate...)
+	mustRun(t, zipped, translate...)
 
 	// Lines without an answer are no reason to try again: the output is there, and says so.
 	faulty := write(t, "faulty.jsonl", "{\"text\":\"the cat\"}\n{\"other\":1}\n")

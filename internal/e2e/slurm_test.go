@@ -21,9 +21,7 @@ func slurm(t *testing.T) (dir string, run func(program, script string, args ...s
 		t.Skip("optional: needs root, as whom Slurm's daemons run")
 	}
 	scripts, err := filepath.Abs("../../scale/slurm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	dir = t.TempDir()
 	cluster := func(what string) output {
 		return finish(t, exec.Command(filepath.Join(scripts, "cluster.sh"), what, filepath.Join(dir, "cluster")))
@@ -46,9 +44,7 @@ func TestScaleSlurm(t *testing.T) {
 	plan := planToy(t, "-workers", "2", "-local-steps", "4", "-rounds", "2")
 	dir, run := slurm(t)
 	flaky := write(t, "flaky", fmt.Sprintf("#!/bin/sh\nif mkdir %s/$SLURM_JOB_ID.tried 2>/dev/null; then exit 75; fi\n[ $1 != translate ] || set -- \"$@\" -any-bits\nexec %s \"$@\"\n", dir, program()))
-	if err := os.Chmod(flaky, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(flaky, 0o777))
 	if o := run(flaky, "translate.sh", m, in, "out", "3", "-beam", "4"); o.code != 0 {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
 	}
@@ -57,9 +53,7 @@ func TestScaleSlurm(t *testing.T) {
 	}
 	first := filepath.Join(dir, "out.shards", "1.done")
 	before, err := os.Stat(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if o := run(program(), "translate.sh", m, in, "out", "3", "-beam", "4"); o.code != 0 {
 		t.Errorf("a further run: exit code %d\n%s", o.code, o.stderr)
 	}

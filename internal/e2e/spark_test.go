@@ -21,9 +21,7 @@ func spark(t *testing.T) (run func(script string, args ...string) output) {
 	home := strings.TrimSpace(string(out))
 	return func(script string, args ...string) output {
 		path, err := filepath.Abs(filepath.Join("../../scale/spark", script))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		c := exec.Command(filepath.Join(home, "bin", "spark-submit"), append([]string{"--master", "local[2,4]", path}, args...)...)
 		c.Env = append(os.Environ(), "SPARK_HOME="+home, "SPARK_LOCAL_IP=127.0.0.1", "PYSPARK_PYTHON=python3")
 		return finish(t, c)
@@ -54,9 +52,7 @@ func TestScaleSpark(t *testing.T) {
 	for _, part := range parts {
 		for s := bufio.NewScanner(strings.NewReader(read(t, part))); s.Scan(); {
 			var row struct{ ID int }
-			if err := json.Unmarshal(s.Bytes(), &row); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, json.Unmarshal(s.Bytes(), &row))
 			got[row.ID] += translationOf(t, s.Text()) // each row once
 		}
 	}

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"bytes"
-	"compress/gzip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,20 +45,10 @@ func TestStudent(t *testing.T) {
 	int8 := exportOf(t, "marian", m)
 	imported, _ := importOf(t, int8)
 	for name, to := range map[string]string{"model.intgemm8.bin": "model.enfr.intgemm8.bin", "vocab.spm": "vocab.enfr.spm", "lex.s2t.bin": "lex.50.50.enfr.s2t.bin"} {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		z.Write([]byte(read(t, filepath.Join(int8, name))))
-		z.Close()
-		if err := os.WriteFile(filepath.Join(dir, to+".gz"), b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, to+".gz"), []byte(packed(read(t, filepath.Join(int8, name)))), 0o666))
 	}
 	firefox, o := importOf(t, dir)
-	for _, part := range []string{"en to fr", "in int8, the integers of the source"} {
-		if !strings.Contains(o.stderr, part) {
-			t.Errorf("import prints %q, want %q", o.stderr, part)
-		}
-	}
+	mustHave(t, o.stderr, "en to fr", "in int8, the integers of the source")
 	same, rounded := 0, strings.Split(translate(firefox), "\n")
 	if got := strings.Split(translate(imported), "\n"); !slices.Equal(got, rounded) {
 		t.Errorf("imported: %q, want %q", got, rounded)

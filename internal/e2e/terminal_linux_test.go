@@ -39,8 +39,10 @@ func pseudoTerminal(t *testing.T, columns uint16) (outside, inside *os.File) {
 	return outside, inside
 }
 
-func TestProgressOnATerminal(t *testing.T) {
-	const columns = 40
+// onTerminal runs tfm with standard error, and standard output if toScreen, on a terminal. It
+// returns what appeared there.
+func onTerminal(t *testing.T, columns uint16, toScreen bool, args ...string) string {
+	t.Helper()
 	outside, inside := pseudoTerminal(t, columns)
 	seen := make(chan string)
 	go func() {
@@ -48,14 +50,19 @@ func TestProgressOnATerminal(t *testing.T) {
 		io.Copy(&b, outside) // ends with an error when the other end is closed
 		seen <- b.String()
 	}()
-	args, _ := trainArgs(t, "-steps", "0", "-time", "700ms")
 	c := tfm(args...)
-	c.Stderr = inside
-	if err := c.Run(); err != nil {
-		t.Fatal(err)
+	if c.Stderr = inside; toScreen {
+		c.Stdout = inside
 	}
+	noError(t, c.Run())
 	inside.Close()
-	text := <-seen
+	return <-seen
+}
+
+func TestProgressOnATerminal(t *testing.T) {
+	const columns = 40
+	args, _ := trainArgs(t, "-steps", "0", "-time", "700ms")
+	text := onTerminal(t, columns, false, args...)
 	if strings.Count(text, "\rstep ") < 2 {
 		t.Errorf("no line was written over in place:\n%q", text)
 	}
@@ -79,22 +86,7 @@ func TestTranslateProgressOnATerminal(t *testing.T) {
 		{[]string{"-progress=false"}, false, false},
 		{nil, true, false},
 	} {
-		outside, inside := pseudoTerminal(t, 80)
-		seen := make(chan string)
-		go func() {
-			var b strings.Builder
-			io.Copy(&b, outside) // ends with an error when the other end is closed
-			seen <- b.String()
-		}()
-		run := tfm(append(append([]string{"translate", "-model", m}, c.flags...), toy.testSrc)...)
-		if run.Stderr = inside; c.toScreen {
-			run.Stdout = inside
-		}
-		if err := run.Run(); err != nil {
-			t.Fatal(err)
-		}
-		inside.Close()
-		text := <-seen
+		text := onTerminal(t, 80, c.toScreen, append(append([]string{"translate", "-model", m}, c.flags...), toy.testSrc)...)
 		shown := strings.Contains(text, " a second, ") && strings.Contains(text, "%, ") && strings.Contains(text, "s left")
 		if total := strings.Contains(text, " lines in "); shown != c.wantShown || total != c.wantShown {
 			t.Errorf("%q, output to the terminal %t: progress %t, total %t, want %t\n%q", c.flags, c.toScreen, shown, total, c.wantShown, text)
@@ -107,9 +99,7 @@ func TestPrompt(t *testing.T) {
 	c := tfm("translate", "-model", toyModel(t))
 	var stdout, stderr strings.Builder
 	c.Stdin, c.Stdout, c.Stderr = inside, &stdout, &stderr
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.Start())
 	io.WriteString(outside, "the big cat\n\n\x04") // Ctrl-D
 	done := make(chan error, 1)
 	go func() { done <- c.Wait() }()

@@ -66,9 +66,7 @@ func makeToy(t *testing.T) {
 		}
 		put := func(name string, b *strings.Builder) string {
 			path := filepath.Join(toy.dir, name)
-			if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(path, []byte(b.String()), 0o666))
 			return path
 		}
 		toy.src, toy.tgt = put("train.en", &src), put("train.fr", &tgt)

@@ -11,9 +11,7 @@ import (
 func TestSeparateVocabularies(t *testing.T) {
 	args, m := trainArgs(t, "-joint=false", "-steps", "3")
 	mustRun(t, "", args...)
-	if o := mustRun(t, "", "info", "-model", m); !strings.Contains(o.stdout, "tied: decoder") {
-		t.Errorf("info:\n%s", o.stdout)
-	}
+	mustHave(t, mustRun(t, "", "info", "-model", m).stdout, "tied: decoder")
 	if o := mustRun(t, "the dog\n", "translate", "-model", m); strings.Count(o.stdout, "\n") != 1 {
 		t.Errorf("translated to %q", o.stdout)
 	}
@@ -28,14 +26,8 @@ func TestValidation(t *testing.T) {
 	src, tgt := toyCorpus(t)
 	args, m := trainArgs(t, "-steps", "6", "-valid-every", "3", "-valid-src", toy.testSrc, "-valid-tgt", toy.testTgt, "-save-every", "3", "-set", "average=2")
 	o := mustRun(t, "", args...)
-	for _, want := range []string{"49 from " + toy.testSrc, "step 3: validation perplexity", "BLEU", "best so far", "average of the last checkpoints: validation"} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("standard error has no %q\n%s", want, o.stderr)
-		}
-	}
-	if o := mustRun(t, "", "info", "-model", m); !strings.Contains(o.stdout, "validation perplexity") {
-		t.Errorf("info:\n%s", o.stdout)
-	}
+	mustHave(t, o.stderr, "49 from "+toy.testSrc, "step 3: validation perplexity", "BLEU", "best so far", "average of the last checkpoints: validation")
+	mustHave(t, mustRun(t, "", "info", "-model", m).stdout, "validation perplexity")
 
 	args, _ = trainArgs(t, "-steps", "2", "-valid-every", "2")
 	if o := mustRun(t, "", args...); !strings.Contains(o.stderr, "74 held out") || !strings.Contains(o.stderr, "training pairs:   1,413") {
@@ -51,9 +43,7 @@ func TestValidation(t *testing.T) {
 	tsv := write(t, "pairs.tsv", "a dog\tun chien\na cat\tun chat\n")
 	model := filepath.Join(t.TempDir(), "m.safetensors")
 	o = mustRun(t, "", append([]string{"train", "-tsv", tsv, "-o", model, "-steps", "2"}, append(toySmall, "-valid-every", "1")...)...)
-	if !strings.Contains(o.stderr, "none, because the corpus is too small") {
-		t.Errorf("a corpus of two pairs:\n%s", o.stderr)
-	}
+	mustHave(t, o.stderr, "none, because the corpus is too small")
 	mustFail(t, runTFM(t, "", "train", "-src", src, "-tgt", tgt, "-valid-src", tsv, "-o", model), 2, "-valid-src and -valid-tgt belong together: -valid-tgt is missing")
 }
 
@@ -100,11 +90,7 @@ func TestOptimizersAndSchedules(t *testing.T) {
 	flags := []string{"-optimizer", "adamw", "-set", "schedule=constant", "-set", "accumulate=2"}
 	straight, m1 := trainArgs(t, append(flags, "-steps", "7")...)
 	o := mustRun(t, "", straight...)
-	for _, want := range []string{"optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient norm limited to 1\n", "a step:           2 batches\n", "learning rate:    constant: warmup to 0.005 at step 50, then constant\n"} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("standard error has no %q\n%s", want, o.stderr)
-		}
-	}
+	mustHave(t, o.stderr, "optimizer:        adamw, beta1 0.9, beta2 0.98, eps 1e-09, weight decay 0.01; gradient norm limited to 1\n", "a step:           2 batches\n", "learning rate:    constant: warmup to 0.005 at step 50, then constant\n")
 	parts, m2 := trainArgs(t, flags...)
 	mustRun(t, "", append(parts, "-steps", "3")...)
 	mustRun(t, "", append(parts, "-steps", "7", "-resume")...)
@@ -133,12 +119,8 @@ func TestTrainAnotherReading(t *testing.T) {
 	mustFail(t, runTFM(t, "", append(resumed, "-set", "norm=post")...), 2, "norm post conflicts with the run to resume: norm pre")
 	mustRun(t, "", resumed...)
 	o := mustRun(t, "", "info", "-model", m)
-	for _, want := range []string{"2 of d_k = 8 and d_v = 16, without biases", "silu, without biases", "pre-norm", "RMSNorm", "one after each stack",
-		"learned, 41 on each side", "tied: none, with an output bias", "0.1 on the weights of attention; 0.1 inside", "over all entries", "pytorch", "5 steps"} {
-		if !strings.Contains(o.stdout, want) {
-			t.Errorf("no %q in\n%s", want, o.stdout)
-		}
-	}
+	mustHave(t, o.stdout, "2 of d_k = 8 and d_v = 16, without biases", "silu, without biases", "pre-norm", "RMSNorm", "one after each stack",
+		"learned, 41 on each side", "tied: none, with an output bias", "0.1 on the weights of attention; 0.1 inside", "over all entries", "pytorch", "5 steps")
 }
 
 // A stream of one window trains to the same weights as the corpus in memory. A resumed run cannot
@@ -148,11 +130,7 @@ func TestTrainStreamed(t *testing.T) {
 	mustRun(t, "", memory...)
 	args, m2 := trainArgs(t, "-set", "shuffle-window=500", "-set", "bpe-dropout=0.1")
 	o := mustRun(t, "", append(args, "-steps", "12")...)
-	for _, want := range []string{"1,487 from", "495 in memory at a time", "BPE-dropout 0.1"} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("standard error has no %q\n%s", want, o.stderr)
-		}
-	}
+	mustHave(t, o.stderr, "1,487 from", "495 in memory at a time", "BPE-dropout 0.1")
 	if read(t, m1) == read(t, m2) {
 		t.Error("windows and BPE-dropout change nothing")
 	}

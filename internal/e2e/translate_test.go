@@ -67,9 +67,7 @@ func TestTranslateContinuesAfterABadLine(t *testing.T) {
 	if lines := strings.Split(o.stdout, "\n"); len(lines) != 4 || lines[0] != good[0] || lines[2] != good[1] {
 		t.Errorf("answered %q, want %q and a line between them", o.stdout, good)
 	}
-	if !strings.Contains(o.stderr, "tfm: "+file+":2: line of 1048577 bytes truncated to 1048576\ntfm: "+file+":2: ") {
-		t.Errorf("warned %q", o.stderr)
-	}
+	mustHave(t, o.stderr, "tfm: "+file+":2: line of 1048577 bytes truncated to 1048576\ntfm: "+file+":2: ")
 }
 
 // The first ten warnings of a kind are shown, and then their number; of truncated lines only the
@@ -118,15 +116,11 @@ func TestTranslateOddLines(t *testing.T) {
 func startWithPipes(t *testing.T, c *exec.Cmd) (in io.WriteCloser, out io.ReadCloser) {
 	t.Helper()
 	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if out, err = c.StdoutPipe(); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.Start())
 	return in, out
 }
 
@@ -225,9 +219,7 @@ func TestNobodyReads(t *testing.T) {
 		t.Skip("Windows has no SIGPIPE")
 	}
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r.Close()
 	var stderr bytes.Buffer
 	c := tfm("translate", "-model", toyModel(t), toy.testSrc)

@@ -15,9 +15,7 @@ import (
 func TestVocab(t *testing.T) {
 	src, tgt := toyCorpus(t)
 	path := filepath.Join(t.TempDir(), "toy.bpe")
-	if o := mustRun(t, "", "vocab", "-o", path, "-vocab-size", "300", src, tgt); !strings.Contains(o.stderr, "300 pieces from 2,974 lines") {
-		t.Errorf("tfm vocab -o printed\n%swant the numbers of pieces and lines", o.stderr)
-	}
+	mustHave(t, mustRun(t, "", "vocab", "-o", path, "-vocab-size", "300", src, tgt).stderr, "300 pieces from 2,974 lines")
 	text := "the red dog  sees\tthe 日本\n\n ça\n"
 	ids := mustRun(t, text, "vocab", "-vocab", path, "-encode").stdout
 	if back := mustRun(t, ids, "vocab", "-vocab", path, "-decode").stdout; back != text {
@@ -59,13 +57,9 @@ func TestVocabSentencepiece(t *testing.T) {
 		m.Pieces = append(m.Pieces, sentencepiece.Piece{Text: s, Score: float32(-i), Type: sentencepiece.Normal})
 	}
 	data, err := m.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	path := filepath.Join(t.TempDir(), "toy.model")
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, data, 0o666))
 	const (
 		text  = "the red dog\n\nthe\xff\xfe dogs\r\n"
 		ids   = "3 4 15 4 13\n\n3 0 4 13 16 0\n"
@@ -122,9 +116,7 @@ func TestVocabTrainSentencePiece(t *testing.T) {
 	for size, args := range map[string][]string{"400": nil, "660": {"-byte-fallback", "-normalization", "identity"}} {
 		model := filepath.Join(dir, "m.model")
 		all := append([]string{"vocab", "-o", model, "-character-coverage", "1", "-vocab-size", size, "-model-type", "unigram"}, args...)
-		if o := mustRun(t, "", append(all, src)...); !strings.Contains(o.stderr, size+" pieces from 200 lines") {
-			t.Errorf("%q printed\n%swant the numbers of pieces and lines", all, o.stderr)
-		}
+		mustHave(t, mustRun(t, "", append(all, src)...).stderr, size+" pieces from 200 lines")
 		ids := mustRun(t, lines[7]+"\n", "vocab", "-vocab", model, "-encode").stdout
 		if got := mustRun(t, ids, "vocab", "-vocab", model, "-decode").stdout; got != lines[7]+"\n" {
 			t.Errorf("%q: decoded %q", all, got)
