@@ -1,9 +1,7 @@
 package argos
 
 import (
-	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,33 +42,16 @@ const (
 // rules, as there. Errors and untrusted files are those of ctranslate2.Read;
 // memory is bounded by 32 times the size of the archive.
 func Read(path string) (file model.File, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return model.File{}, err
-	}
-	if info.IsDir() {
-		f, err := parts.OpenFolder(path)
-		m, modelErr := parts.OpenFolder(filepath.Join(path, modelFolder))
-		if err := cmp.Or(err, modelErr); err != nil {
-			return model.File{}, err
-		}
-		f.Size += m.Size
-		m.Size = f.Size
-		return read(f, m)
-	}
-	err = parts.OpenArchive(path, func(f parts.Folder) error {
-		root, err := f.Root(metadataFile, func(name string) bool { return name == metadataFile })
-		if err != nil {
-			return err
-		}
-		file, err = read(root, root.In(modelFolder))
+	isMetadata := func(name string) bool { return name == metadataFile }
+	err = parts.Open(path, metadataFile, isMetadata, func(f parts.Folder) error {
+		file, err = read(f)
 		return err
-	})
+	}, modelFolder)
 	return file, err
 }
 
-// read reads the package in f with the model in m.
-func read(f, m parts.Folder) (model.File, error) {
+// read reads the package in f.
+func read(f parts.Folder) (model.File, error) {
 	var meta metadata
 	if err := f.ReadJSON(metadataFile, false, &meta); err != nil {
 		return model.File{}, err
@@ -84,7 +65,7 @@ func read(f, m parts.Folder) (model.File, error) {
 	if !f.Has("sentencepiece.model") && !f.Has(ctranslate2.CodesFile) {
 		return model.File{}, fmt.Errorf("%s: found neither sentencepiece.model nor %s", f.Path, ctranslate2.CodesFile)
 	}
-	file, err := ctranslate2.ReadPackage(m, f, &ctranslate2.Package{From: meta.FromCode, To: meta.ToCode, Prefix: meta.TargetPrefix})
+	file, err := ctranslate2.ReadPackage(f.In(modelFolder), f, &ctranslate2.Package{From: meta.FromCode, To: meta.ToCode, Prefix: meta.TargetPrefix})
 	if err != nil {
 		return model.File{}, err
 	}

@@ -113,13 +113,9 @@ func checkConfig(c model.Config) error {
 // addTokenizers adds the files of the tokenizers and the vocabularies to files, and returns the
 // settings that name their tokens. encoded is the form of the tokenizers in a model file.
 func addTokenizers(t vocab.Tokenizers, encoded map[string][]byte, files *parts.FileSet) (options, error) {
-	src, err := parts.NamesOf(t.Source)
+	src, tgt, err := parts.NamesOfSides(t)
 	if err != nil {
-		return options{}, fmt.Errorf("source tokenizer: %w", err)
-	}
-	tgt, err := parts.NamesOf(t.Target)
-	if err != nil {
-		return options{}, fmt.Errorf("target tokenizer: %w", err)
+		return options{}, err
 	}
 	if !slices.Equal(src.Special(), tgt.Special()) {
 		return options{}, fmt.Errorf("tokenizers: found special tokens %q and %q, expected the same on both sides for CTranslate2", src.Special(), tgt.Special())

@@ -101,13 +101,9 @@ func newGeneration(f model.File) (generation, error) {
 // addTokenizers adds the files of the tokenizers to files.
 func addTokenizers(f model.File, t vocab.Tokenizers, files *parts.FileSet) error {
 	c := f.Model.Config
-	src, err := parts.NamesOf(t.Source)
+	src, tgt, err := parts.NamesOfSides(t)
 	if err != nil {
-		return fmt.Errorf("source tokenizer: %w", err)
-	}
-	tgt, err := parts.NamesOf(t.Target)
-	if err != nil {
-		return fmt.Errorf("target tokenizer: %w", err)
+		return err
 	}
 	if b, ok := t.Source.(*bpe.Tokenizer); ok && t.Joint() {
 		files.AddJSON(parts.TokenizerFile, parts.TokenizerJSON(b, src.Names))

@@ -61,29 +61,15 @@ func folderOf(path string) (parts.Folder, string, error) {
 // without settings are Firefox's: greedy search, two tokens, n^1. A lexical shortlist, lex*.bin or
 // lex*.s2t, is the model's.
 func Read(path string) (file model.File, err error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return model.File{}, err
-	case info.IsDir():
-		f, err := parts.OpenFolder(path)
-		if err != nil {
-			return model.File{}, err
-		}
-		return read(f, "")
-	case !parts.IsZip(path):
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !parts.IsZip(path) {
 		f, name, err := folderOf(path)
 		if err != nil {
 			return model.File{}, err
 		}
 		return read(f, name)
 	}
-	err = parts.OpenArchive(path, func(f parts.Folder) error {
-		root, err := f.Root("*.npz", isNpz)
-		if err != nil {
-			return err
-		}
-		file, err = read(root, "")
+	err = parts.Open(path, "*.npz", isNpz, func(f parts.Folder) error {
+		file, err = read(f, "")
 		return err
 	})
 	return file, err
@@ -150,24 +136,11 @@ func findModel(f parts.Folder, listed string) (string, error) {
 		}
 		return listed, nil
 	}
-	var npz, bin []string
-	for name := range f.Files {
-		switch {
-		case isNpz(name):
-			npz = append(npz, name)
-		case isModelFile(f, name):
-			bin = append(bin, name)
-		}
-	}
-	names := npz
-	if len(names) == 0 {
-		names = bin
-	}
-	if slices.Contains(npz, modelFile) {
+	if f.Has(modelFile) {
 		return modelFile, nil
 	}
+	names := firstKind(f, isNpz, func(name string) bool { return isModelFile(f, name) })
 	if len(names) != 1 {
-		slices.Sort(names)
 		return "", fmt.Errorf("%s: found %d models, *.npz or *.bin, %.200q, expected one, or a %s that names one of them", f.Path, len(names), names[:min(len(names), 3)], decoderFile)
 	}
 	return names[0], nil

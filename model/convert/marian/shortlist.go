@@ -28,27 +28,33 @@ func findShortlist(f parts.Folder, listed []string) (string, error) {
 	if len(listed) > 0 {
 		return strings.TrimSuffix(baseName(listed[0]), ".gz"), nil
 	}
-	var binary, text []string
-	for name := range f.Files {
-		switch {
-		case !strings.HasPrefix(name, "lex"):
-		case path.Ext(name) == ".bin":
-			binary = append(binary, name)
-		case path.Ext(name) == ".s2t":
-			text = append(text, name)
-		}
+	lex := func(end string) func(string) bool {
+		return func(name string) bool { return strings.HasPrefix(name, "lex") && path.Ext(name) == end }
 	}
-	names := binary
-	if len(names) == 0 {
-		names = text
-	}
-	switch slices.Sort(names); len(names) {
+	names := firstKind(f, lex(".bin"), lex(".s2t"))
+	switch len(names) {
 	case 0:
 		return "", nil
 	case 1:
 		return names[0], nil
 	}
 	return "", fmt.Errorf("%s: found %d shortlists, %.200q, expected one, or a %s that names one of them", f.Path, len(names), names[:min(len(names), 3)], decoderFile)
+}
+
+// firstKind returns the files in f of the first of kinds that f has files of.
+func firstKind(f parts.Folder, kinds ...func(name string) bool) (names []string) {
+	for _, isOf := range kinds {
+		for name := range f.Files {
+			if isOf(name) {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			break
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // readShortlist reads the shortlist of a model in f, nil if it has none. listed is what the

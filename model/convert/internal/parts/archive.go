@@ -12,16 +12,27 @@ import (
 	"strings"
 )
 
-// OpenArchive calls use with the files of the zip archive at path. It refuses names that a folder
-// cannot have, duplicate names, and files whose content would need more than MaxGrowth times the
-// memory of the archive, plus MinMemory.
-func OpenArchive(path string, use func(Folder) error) error {
+// Open calls use with the files of a model at path: those of a folder and of its folders subs, or
+// those in a zip archive beside the only file whose name match accepts, which what describes. It
+// refuses names that a folder cannot have, duplicate names, and files whose content would need more
+// than MaxGrowth times the memory of the archive, plus MinMemory.
+func Open(path, what string, match func(name string) bool, use func(Folder) error, subs ...string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		f, err := OpenFolder(path, subs...)
+		if err != nil {
+			return err
+		}
+		return use(f)
+	}
 	r, size, err := OpenZip(path)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	f, err := archiveFolder(path, &r.Reader, size)
+	if err == nil {
+		f, err = f.root(what, match)
+	}
 	if err != nil {
 		return err
 	}
@@ -100,9 +111,9 @@ func ReadEntry(entry *zip.File) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// Root returns f, or the folder in it, with the only file whose name match accepts in as few
+// root returns f, or the folder in it, with the only file whose name match accepts in as few
 // folders as any. what describes the file, for errors.
-func (f Folder) Root(what string, match func(name string) bool) (Folder, error) {
+func (f Folder) root(what string, match func(name string) bool) (Folder, error) {
 	var found []string
 	for name := range f.Files {
 		if !match(path.Base(name)) {

@@ -24,19 +24,21 @@ type Folder struct {
 	Archived bool
 }
 
-// OpenFolder returns the regular files of the folder at path, without those of folders in it. A
-// file NAME.gz is also the file NAME, decompressed, if the folder does not have that.
-func OpenFolder(path string) (Folder, error) {
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return Folder{}, err
-	}
+// OpenFolder returns the regular files of the folder at path, and of its folders subs. A file
+// NAME.gz is also the file NAME, decompressed, if the folder does not have that.
+func OpenFolder(path string, subs ...string) (Folder, error) {
 	f := Folder{Path: path, Files: map[string]func() ([]byte, error){}}
-	for _, e := range entries {
-		file := filepath.Join(path, e.Name())
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() { // follows links
-			f.Files[e.Name()] = func() ([]byte, error) { return os.ReadFile(file) }
-			f.Size += info.Size()
+	for _, sub := range append([]string{"."}, subs...) {
+		entries, err := os.ReadDir(filepath.Join(path, sub))
+		if err != nil {
+			return Folder{}, err
+		}
+		for _, e := range entries {
+			name := filepath.ToSlash(filepath.Join(sub, e.Name()))
+			if info, err := os.Stat(f.Name(name)); err == nil && info.Mode().IsRegular() { // follows links
+				f.Files[name] = func() ([]byte, error) { return os.ReadFile(f.Name(name)) }
+				f.Size += info.Size()
+			}
 		}
 	}
 	for name, read := range maps.Clone(f.Files) {

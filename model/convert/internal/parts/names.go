@@ -9,6 +9,7 @@ import (
 	"tfm/text/tokenizer/bpe"
 	"tfm/text/tokenizer/sentencepiece"
 	"tfm/text/tokenizer/subword"
+	"tfm/text/tokenizer/vocab"
 )
 
 // IDNames are the names of the ids of a tokenizer in the vocabularies of other systems, distinct,
@@ -21,6 +22,17 @@ type IDNames struct {
 // Special returns the names of Pad, BOS, EOS and unknown text.
 func (v IDNames) Special() []string {
 	return []string{v.Names[text.Pad], v.Names[text.BOS], v.Names[text.EOS], v.Unknown}
+}
+
+// NamesOfSides returns the names of the ids of both tokenizers, see NamesOf.
+func NamesOfSides(t vocab.Tokenizers) (src, tgt IDNames, err error) {
+	if src, err = NamesOf(t.Source); err != nil {
+		return src, tgt, fmt.Errorf("source tokenizer: %w", err)
+	}
+	if tgt, err = NamesOf(t.Target); err != nil {
+		return src, tgt, fmt.Errorf("target tokenizer: %w", err)
+	}
+	return src, tgt, nil
 }
 
 // NamesOf returns the names of the ids of t. A special id without a piece has the usual name. Those
