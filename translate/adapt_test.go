@@ -107,10 +107,7 @@ func TestAdaptStandIns(t *testing.T) {
 			t.Errorf("%+v, without Adapt %+v", got[0], plain[0])
 		}
 
-		g, err := translate.ReadGlossary(strings.NewReader("black\tSCHWARZ\nbig\tGROSS\n"), "g")
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := readGlossary(t, "black\tSCHWARZ\nbig\tGROSS\n")
 		r.KeepOf, r.Glossary = nil, g
 		with := do(t, tr, r)
 		r.Adapt = 0
@@ -143,10 +140,7 @@ func TestMemoryLanguages(t *testing.T) {
 		code            string
 	}{{opus, "", "pt-BR", "fra", ">>pob<< "}, {nllb, "en", "zh-Hant", "zh", ">>zho_Hant<< "}} {
 		of := languages(t, c.change)
-		tr, err := translate.New(of.Model(), of.Tokenizers(), translate.Options{KeepModel: true, From: c.from, To: c.to})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := newTranslator(t, of.Model(), of.Tokenizers(), translate.Options{KeepModel: true, From: c.from, To: c.to})
 		m, err := tr.ReadMemory(path, "", "", true)
 		if err != nil {
 			t.Fatal(err)

@@ -43,11 +43,7 @@ func TestMixedArrivals(t *testing.T) {
 	}
 	for _, o := range []translate.Options{{Threads: 2}, {Threads: 2, Int8: true}, {Threads: 1, Concurrent: 5}} {
 		t.Run(fmt.Sprintf("threads=%d,int8=%t,concurrent=%d", o.Threads, o.Int8, o.Concurrent), func(t *testing.T) {
-			tr, err := translate.Open(path, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer tr.Close()
+			tr := openFile(t, path, o)
 			a := newArrivals(t, tr)
 			goroutines := runtime.NumGoroutine()
 			const phases = 4

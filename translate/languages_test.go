@@ -130,10 +130,7 @@ func TestCodeOfDocument(t *testing.T) {
 		}
 		return nil
 	}
-	glossary, err := translate.ReadGlossary(strings.NewReader("cat\tgato\n"), "terms.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	glossary := readGlossary(t, "cat\tgato\n")
 	for name, r := range map[string]translate.Request{
 		"whole":     {},
 		"sentences": {Split: new(split.Options)},
@@ -190,11 +187,7 @@ func TestLanguagesByDefault(t *testing.T) {
 	}
 	tr := languages(t, opus)
 	want := do(t, tr, translate.Request{Texts: []string{"the dog"}, To: "pob"})[0].Best()
-	got, err := translate.New(tr.Model(), tr.Tokenizers(), translate.Options{To: "pt-BR"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer got.Close()
+	got := newTranslator(t, tr.Model(), tr.Tokenizers(), translate.Options{To: "pt-BR"})
 	if best := do(t, got, translate.Request{Texts: []string{"the dog"}})[0].Best(); best != want {
 		t.Errorf("%q by Options.To, want %q", best, want)
 	}

@@ -243,11 +243,7 @@ func (p panicker) Encode(dst []int32, s string) []int32 {
 func TestLinesRepeatPanics(t *testing.T) {
 	toy := open(t, translate.Options{Threads: 1, KeepModel: true})
 	tokens := toy.Tokenizers()
-	tr, err := translate.New(toy.Model(), vocab.Tokenizers{Source: panicker{tokens.Source}, Target: tokens.Target}, translate.Options{Threads: 1, Concurrent: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Close()
+	tr := newTranslator(t, toy.Model(), vocab.Tokenizers{Source: panicker{tokens.Source}, Target: tokens.Target}, translate.Options{Threads: 1, Concurrent: 1})
 	lines := 0
 	func() {
 		defer func() {

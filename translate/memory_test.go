@@ -115,10 +115,7 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%+v, error %v", marked, err)
 	}
 	// Terms of a glossary and ranges to keep do not count.
-	g, err := translate.ReadGlossary(strings.NewReader("dog\tLOUP\n"), "g")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := readGlossary(t, "dog\tLOUP\n")
 	keep := func(_ int, s string) []text.Range { return []text.Range{{Start: 4, End: 7}} }
 	kept, err := tr.Do(context.Background(), translate.Request{Texts: []string{"the red dog.", "the big dog."}, Memory: m, Glossary: g, KeepOf: keep})
 	if err != nil || kept[0].Best() != "LE CHIEN" || !kept[0].InMemory || kept[1].InMemory || !slices.Equal(kept[0].Translations[0].Kept, nil) {

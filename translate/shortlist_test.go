@@ -131,11 +131,7 @@ func TestTranslateWithShortlist(t *testing.T) {
 	for _, int8 := range []bool{false, true} {
 		var want []translate.Result
 		for threads := 1; threads < 4; threads++ {
-			tr, err := translate.Open(path, translate.Options{Threads: threads, Int8: int8, KeepModel: threads == 2 && !int8})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer tr.Close()
+			tr := openFile(t, path, translate.Options{Threads: threads, Int8: int8, KeepModel: threads == 2 && !int8})
 			r := translate.Request{Texts: sources, Decode: tr.DefaultOptions(), Prefixes: make([]string, len(sources))}
 			r.Decode.NBest, r.Decode.Shortlist = 4, tr.Shortlist()
 			r.Prefixes[2] = "Ça va"

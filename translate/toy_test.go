@@ -143,7 +143,13 @@ func randomTranslator(t *testing.T, tokenizers vocab.Tokenizers, seed uint64) *t
 	for i := range m.Params.W {
 		m.Params.W[i] += float32(0.7 * random.NormFloat64())
 	}
-	tr, err := translate.New(m, tokenizers, translate.Options{Threads: 1})
+	return newTranslator(t, m, tokenizers, translate.Options{Threads: 1})
+}
+
+// newTranslator returns a translator of a model in memory, which is closed at the end of the test.
+func newTranslator(t *testing.T, m *model.Transformer, tokenizers vocab.Tokenizers, o translate.Options) *translate.Translator {
+	t.Helper()
+	tr, err := translate.New(m, tokenizers, o)
 	if err != nil {
 		t.Fatal(err)
 	}

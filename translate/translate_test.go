@@ -231,11 +231,7 @@ func TestCancelledCallStopsEncoding(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	tokens := tr.Tokenizers()
 	source := &canceller{tokens.Source, cancel, 0}
-	cancelled, err := translate.New(tr.Model(), vocab.Tokenizers{Source: source, Target: tokens.Target}, translate.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cancelled.Close()
+	cancelled := newTranslator(t, tr.Model(), vocab.Tokenizers{Source: source, Target: tokens.Target}, translate.Options{Threads: 1})
 	if _, err := cancelled.Translate(ctx, slices.Repeat([]string{"the red dog"}, 3)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}

@@ -2,7 +2,6 @@ package decode
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -464,16 +463,4 @@ func TestAlternatives(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Pieces of another vocabulary panic in the call, on the goroutine of the caller.
-func TestPiecesOfAnotherVocabulary(t *testing.T) {
-	defer func() {
-		if s, ok := recover().(string); !ok || !strings.Contains(s, "4 pieces for a target vocabulary of 11") {
-			t.Errorf("panic %q, want one that names both sizes", s)
-		}
-	}()
-	o := DefaultOptions()
-	o.Pieces = piecesOf("a")
-	NewEngine(NewWeights(newModel(t, toy()), nil), nil).Translate(context.Background(), [][]int32{{3}}, o)
 }

@@ -426,6 +426,17 @@ func TestPanics(t *testing.T) {
 		s = NewState(d.w, nil)
 		return s.Add(nil, []int32{3})[0]
 	}
+	restrict := func(lists ...[]int32) {
+		h := begin()
+		for _, ids := range lists {
+			s.Restrict(h, ids)
+		}
+	}
+	search := func(change func(o *Options)) {
+		o := DefaultOptions()
+		change(&o)
+		NewEngine(d.w, nil).Translate(ctx, [][]int32{{3}}, o) // panics on the goroutine of the caller
+	}
 	for want, f := range map[string]func(){
 		"id -1 in source 1":               func() { d.Translate(ctx, [][]int32{{3}, {-1}}, DefaultOptions()) },
 		"id 11 in source 0":               func() { d.Next([]int32{11}, nil) },
@@ -448,6 +459,21 @@ func TestPanics(t *testing.T) {
 				s.Step([]Row{{0, 3, 0}})
 			}
 		},
+		"Restrict of source 70":                      func() { begin(); s.Restrict(70, nil) },
+		"id 11 at index 1 of a list":                 func() { restrict([]int32{2, 11}) },
+		"id 2 at index 1 of a list":                  func() { restrict([]int32{2, 2}) },
+		"id -1 at index 0 of a list":                 func() { restrict([]int32{-1}) },
+		"which is not in the State or is restricted": func() { restrict([]int32{2}, []int32{2}) },
+		"Shortlist for 4 pieces and a source vocabul": func() {
+			search(func(o *Options) { o.Shortlist = &Shortlist{Starts: make([]int32, 5)} })
+		},
+		"4 pieces for a target vocabulary of 11": func() { search(func(o *Options) { o.Pieces = piecesOf("a") }) },
+		"1 sources and 0 targets":                func() { d.LogProbs(ctx, [][]int32{{3}}, nil) },
+		"id 11 in target 0":                      func() { d.LogProbs(ctx, [][]int32{{3}}, [][]int32{{11}}) },
+		"id -1 in source 0":                      func() { d.LogProbs(ctx, [][]int32{{-1}}, [][]int32{{3}}) },
+		"source 0 has 65 tokens":                 func() { d.LogProbs(ctx, [][]int32{long}, [][]int32{{3}}) },
+		"target 0 has 65 tokens":                 func() { d.LogProbs(ctx, [][]int32{{3}}, [][]int32{long}) },
+		"Refresh":                                func() { loadFile(t, savePlain(t, m), Float32, nil).Weights.Refresh(nil) },
 	} {
 		func() {
 			defer func() {
@@ -481,5 +507,15 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := New(w, nil).Attention(ctx, [][]int32{{3}}, [][]int32{{3}}, AlignHeads{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Attention with a cancelled context: error %v, want %v", err, context.Canceled)
+	}
+	if _, err := New(w, nil).LogProbs(ctx, [][]int32{{3}}, [][]int32{{3}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("LogProbs with a cancelled context: error %v, want %v", err, context.Canceled)
+	}
+	o := DefaultOptions()
+	if o.Suppressed = "11"; o.Validate() != nil {
+		t.Error("Validate does not accept an id that a larger vocabulary has")
+	}
+	if _, err := New(w, nil).Translate(background, nil, o); !errors.As(err, new(*model.FieldError)) {
+		t.Errorf("suppressed piece outside the vocabulary: error %v", err)
 	}
 }

@@ -356,14 +356,3 @@ func TestRandomWeights(t *testing.T) {
 		t.Error("no error for an invalid configuration")
 	}
 }
-
-// Refresh is for the weights of a model in memory only.
-func TestRefreshOfAFilePanics(t *testing.T) {
-	w := loadFile(t, savePlain(t, newModel(t, toy())), Float32, nil).Weights
-	defer func() {
-		if s, ok := recover().(string); !ok || !strings.Contains(s, "Refresh") {
-			t.Errorf("panic %q, want one that names Refresh", s)
-		}
-	}()
-	w.Refresh(nil)
-}

@@ -62,57 +62,39 @@ func TestAddedTokensAreLimited(t *testing.T) {
 	}
 }
 
-// A source holds up no other: a request that arrives while all rows translate long sentences, with
-// many more waiting, ends after the first of those that are done and its own steps.
+// A source holds up no other: a request that arrives while all rows translate sentences, with many
+// more waiting, ends after the first of those that are done and its own steps. A wide beam gets its
+// rows although sources of other requests would always take the free ones.
 func TestLateRequestsAreNotHeldUp(t *testing.T) {
-	// Sources with an even handle end after 3 tokens, others never.
-	m := &table{vocabulary: 4, logits: func(source int32, prefix []int32, row []float32) {
-		clear(row)
-		row[3] = 50
-		if source%2 == 0 && len(prefix) == 3 {
-			row[model.EOS] = 100
+	for _, c := range []struct {
+		first, second int // limits of the tokens of the many sources, and of the late one
+		beam          int // of the late request
+		ends          func(source int32, tokens int) bool
+		most          int // steps
+	}{
+		{500, 4, 4, func(source int32, tokens int) bool { return source%2 == 0 && tokens == 3 }, 10}, // others never end
+		{20, 20, 64, func(source int32, tokens int) bool { return tokens > int(source)%7 }, 40},
+	} {
+		m := &table{vocabulary: 4, logits: func(source int32, prefix []int32, row []float32) {
+			clear(row)
+			if row[3] = 50; c.ends(source, len(prefix)) {
+				row[model.EOS] = 100
+			}
+		}}
+		s := schedulerOf(m)
+		s.add(requestOf(context.Background(), 100_000, c.first, Options{Beam: 1}, func(int, []Hypothesis) {}, func(error) {}))
+		for range 40 {
+			s.step()
 		}
-	}}
-	s := schedulerOf(m)
-	s.add(requestOf(context.Background(), 10_000, 500, Options{Beam: 1}, func(int, []Hypothesis) {}, func(error) {}))
-	for range 40 {
-		s.step()
-	}
-	ended := false
-	s.add(requestOf(context.Background(), 1, 4, Options{Beam: 4}, func(int, []Hypothesis) {}, func(error) { ended = true }))
-	steps := 0
-	for ; !ended && steps < 100; steps++ {
-		s.step()
-	}
-	if steps > 10 {
-		t.Errorf("a request of one source ended after %d steps, want at most 10", steps)
-	}
-	if m.maxRows > maxRows {
-		t.Errorf("step of %d rows, want at most %d", m.maxRows, maxRows)
-	}
-}
-
-// A wide beam gets its rows although sources of other requests would always take the free ones.
-func TestWideRequestsAreNotPassedOverForever(t *testing.T) {
-	m := &table{vocabulary: 4, logits: func(source int32, prefix []int32, row []float32) {
-		clear(row)
-		if row[3] = 50; len(prefix) > int(source)%7 {
-			row[model.EOS] = 100
+		ended := false
+		s.add(requestOf(context.Background(), 1, c.second, Options{Beam: c.beam}, func(int, []Hypothesis) {}, func(error) { ended = true }))
+		steps := 0
+		for ; !ended && steps < 100; steps++ {
+			s.step()
 		}
-	}}
-	s := schedulerOf(m)
-	s.add(requestOf(context.Background(), 100_000, 20, Options{Beam: 1}, func(int, []Hypothesis) {}, func(error) {}))
-	for range 20 {
-		s.step()
-	}
-	ended := false
-	s.add(requestOf(context.Background(), 1, 20, Options{Beam: 64}, func(int, []Hypothesis) {}, func(error) { ended = true }))
-	steps := 0
-	for ; !ended && steps < 100; steps++ {
-		s.step()
-	}
-	if steps > 40 {
-		t.Errorf("a request of a wide beam ended after %d steps, want at most 40", steps)
+		if steps > c.most || m.maxRows > maxRows {
+			t.Errorf("beam %d: a request of one source ended after %d steps of up to %d rows, want at most %d of %d", c.beam, steps, m.maxRows, c.most, maxRows)
+		}
 	}
 }
 
