@@ -11,7 +11,7 @@ import (
 // other systems compute it: sentence s has rows [s·n, (s+1)·n) of the queries and ctx, and rows
 // [s·m, (s+1)·m) of keys and values. It sets ctx [batch·n × d] for in.Q [batch·n × d] and in.K and
 // in.V [batch·m × d], head by head, to softmax(Q·Kᵀ/sqrt(d_k))·V over the keys that the
-// sentence's mask allows. The output of a query without keys is zeros.
+// sentence's mask allows, at least one for each query.
 //
 // The rows of tokens have the same bits as those of attn.ScaledDotProductHeads for a ragged batch:
 // the kernels are the same, and masked keys add zeros at the end of their sums.
@@ -61,19 +61,13 @@ func paddedWeights(q, k mat.Matrix, mask Mask) mat.Matrix {
 	w := mat.New(q.Rows, k.Rows)
 	mat.Gemm(nil, w, q, k.T(), mat.GemmOptions{})
 	for i := range w.Rows {
-		row, allowed := w.Row(i), 0
+		row := w.Row(i)
 		for j := range row {
-			if mask(i, j) {
-				allowed++
-			} else {
+			if !mask(i, j) {
 				row[j] = float32(math.Inf(-1))
 			}
 		}
-		if allowed > 0 {
-			mat.Softmax(row, row, scaleOf(q))
-		} else {
-			clear(row) // the softmax of a row of -∞ is NaN
-		}
+		mat.Softmax(row, row, scaleOf(q))
 	}
 	return w
 }

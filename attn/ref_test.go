@@ -1,11 +1,10 @@
-package ref_test
+package attn_test
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
-	"tfm/attn"
 	"tfm/internal/ref"
 	"tfm/mat"
 )
@@ -52,26 +51,6 @@ func TestQueryWithoutKeys(t *testing.T) {
 				if x != 0 {
 					t.Errorf("masked query, result %d has %v, want 0", i, x)
 				}
-			}
-		}
-	}
-}
-
-// A sentence of padding alone has outputs and gradients of 0.
-func TestPaddedHeadsWithoutKeys(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 9))
-	in := attn.Inputs{Q: random(r, 6, d), K: random(r, 6, d), V: random(r, 6, d)}
-	masks := []ref.Mask{ref.Padding([]int32{0, 0, 0}, 0), ref.Padding([]int32{5, 0, 0}, 0)}
-	ctx, grad := mat.New(6, d), attn.Inputs{Q: mat.New(6, d), K: mat.New(6, d), V: mat.New(6, d)}
-	stale(ctx, grad.Q, grad.K, grad.V)
-	ref.PaddedHeads(ctx, in, heads, masks)
-	ref.PaddedHeadsGrad(grad, random(r, 6, d), in, heads, masks)
-	none := mat.New(3, d)
-	wantBits(t, "result", ctx.RowRange(0, 3), none)
-	for name, g := range map[string]mat.Matrix{"dQ": grad.Q, "dK": grad.K, "dV": grad.V} {
-		for i, x := range g.Data {
-			if i < 3*d && x != 0 || x != x {
-				t.Fatalf("%s: element %d = %v, want 0 in sentence 0 and no NaN", name, i, x)
 			}
 		}
 	}
