@@ -8,15 +8,12 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/scoring"
 	"tfm/cmd/tfm/internal/settings"
-	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/translator"
-	"tfm/internal/format"
 	"tfm/model"
 	"tfm/model/decode"
 	"tfm/model/safetensors"
@@ -154,11 +151,13 @@ func sides(files text.Files) ([][]string, error) {
 // translate translates srcs, the lines of -src, and shows its progress.
 func (c *evaluation) translate(ctx context.Context, t *translate.Translator, srcs []string) ([]string, error) {
 	const batch = 256
-	p := terminal.NewProgress(os.Stderr)
+	size := 0
+	for _, s := range srcs {
+		size += len(s) + 1
+	}
+	p := filter.NewProgress("sentence", int64(size), nil, "true")
 	var warnings translator.Warnings
-	warnings.Show = func(s string) { p.Line("tfm: %s", s) }
-	start := time.Now()
-	perSecond := func(n int) float64 { return float64(n) / time.Since(start).Seconds() }
+	warnings.Show = func(s string) { p.Screen.Line("tfm: %s", s) }
 	var hyps []string
 	c.search.NoScore = true // for greedy search
 	for len(hyps) < len(srcs) {
@@ -167,17 +166,17 @@ func (c *evaluation) translate(ctx context.Context, t *translate.Translator, src
 		if err != nil {
 			return nil, translator.LanguageError(err)
 		}
-		for _, r := range results {
+		for i, r := range results {
+			p.Add(texts[i])
 			hyps = append(hyps, r.Best())
 			if w, ok := r.LineWarning(text.Line{File: text.InputName(c.src), Number: len(hyps)}); ok {
 				warnings.Add(w)
 			}
 		}
-		left := filter.Remaining(time.Since(start), float64(len(hyps))/float64(len(srcs)))
-		p.Update(time.Now(), fmt.Sprintf("%s of %s, %.1f a second, %s", format.Thousands(len(hyps)), format.Count(len(srcs), "sentence"), perSecond(len(hyps)), left))
+		p.Update()
 	}
 	warnings.Summarize()
-	p.Line("%s in %.1f s, %.1f a second", format.Count(len(hyps), "sentence"), time.Since(start).Seconds(), perSecond(len(hyps)))
+	p.End()
 	return hyps, nil
 }
 

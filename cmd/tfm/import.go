@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding"
 	"fmt"
 	"maps"
 	"os"
@@ -21,7 +20,6 @@ import (
 	"tfm/model/convert"
 	"tfm/model/decode"
 	"tfm/model/safetensors"
-	"tfm/text"
 	"tfm/text/tokenizer/sentencepiece"
 	"tfm/text/tokenizer/subword"
 	"tfm/text/tokenizer/vocab"
@@ -150,18 +148,7 @@ func describeFormat(format string) string {
 // describeImport prints what an imported model is, and what to expect of it.
 func describeImport(p *terminal.Progress, file model.File, v vocab.Tokenizers) {
 	c := file.Model.Config
-	name := func(v encoding.TextMarshaler) string {
-		text, _ := v.MarshalText()
-		return string(text)
-	}
 	p.Field("languages", "%s", describeLanguages(c, file.SrcLang, file.TgtLang))
-	p.Field("model", "%d + %d layers, d_model %d, d_ff %d, %s, %s-norm, %s, sentences of up to %s tokens", c.EncoderLayers, c.DecoderLayers, c.DModel, c.DFF,
-		format.Count(c.Heads, "head"), name(c.Norm), name(c.Activation), format.Thousands(c.MaxLen))
-	vocabulary := fmt.Sprintf("%s of the source, %s of the target", describeTokenizer(v.Source), describeTokenizer(v.Target))
-	if v.Joint() {
-		vocabulary = describeTokenizer(v.Source)
-	}
-	p.Field("vocabulary", "%s", vocabulary)
 	switch t := v.Source.(type) {
 	case *subword.Tokenizer:
 		if t.Chain() != nil {
@@ -197,19 +184,4 @@ func describeLanguages(c model.Config, src, tgt string) string {
 		text += "; -src-lang and -tgt-lang record them"
 	}
 	return text
-}
-
-// describeTokenizer returns the size and the kind of a tokenizer.
-func describeTokenizer(t text.Tokenizer) string {
-	kind := "byte-level BPE"
-	switch t := t.(type) {
-	case *sentencepiece.Tokenizer:
-		kind = "SentencePiece " + t.Model().Trainer.ModelType.String()
-	case *subword.Tokenizer:
-		kind = "subword-nmt BPE"
-		if t.Chain() != nil {
-			kind += ", Moses' rules for " + cmp.Or(t.Chain().Language(), "any language")
-		}
-	}
-	return fmt.Sprintf("%s pieces (%s)", format.Thousands(t.Size()), kind)
 }

@@ -51,7 +51,7 @@ func (c *pairScorer) run(ctx context.Context, _ []string) error {
 	}
 	defer t.Close()
 	files := c.corpus.Files()
-	w := pairWriter{file: text.InputName(files.Source), tokens: c.tokens, progress: filter.NewProgress(files.Paths(), os.Stdout, c.given()["progress"])}
+	w := pairWriter{file: text.InputName(files.Source), tokens: c.tokens, progress: filter.NewProgress("pair", filter.TextSize(files.Paths()), os.Stdout, c.given()["progress"])}
 	w.warnings.Show = func(s string) { w.progress.Screen.Line("tfm: %s", s) }
 	return w.write(ctx, os.Stdout, t, files.Pairs())
 }

@@ -268,7 +268,7 @@ func (c *translation) translateLines(ctx context.Context, t *translate.Translato
 	if c.shard.Part.N > 0 {
 		sized = nil // the size of a part is not that of its file
 	}
-	answers := &answerWriter{format: format, oneSentence: c.oneSentence, progress: filter.NewProgress(sized, out, c.given()["progress"])}
+	answers := &answerWriter{format: format, oneSentence: c.oneSentence, progress: filter.NewProgress("line", filter.TextSize(sized), out, c.given()["progress"])}
 	answers.warnings.Show = func(s string) { answers.progress.Screen.Line("tfm: %s", s) }
 	if c.maxSource > 0 && c.maxSource < t.MaxSource() {
 		answers.warnings.Remedy = "give a larger max-source"

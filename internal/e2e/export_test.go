@@ -44,7 +44,7 @@ func TestExportImport(t *testing.T) {
 		t.Run(c.format, func(t *testing.T) {
 			m := piecesModel(t)
 			imported, o := importOf(t, exportOf(t, c.format, m))
-			for _, want := range []string{", " + c.system + "\n", "languages:        en to fr\n", "1 + 1 layers, d_model 32, d_ff 64, 2 heads", "SentencePiece unigram", imported} {
+			for _, want := range []string{", " + c.system + "\n", "languages:        en to fr\n", imported} {
 				if !strings.Contains(o.stderr, want) || o.stdout != "" {
 					t.Errorf("import does not print %q:\n%s%s", want, o.stderr, o.stdout)
 				}

@@ -62,7 +62,7 @@ func TestTextSize(t *testing.T) {
 }
 
 func TestProgressState(t *testing.T) {
-	p := Progress{size: 1 << 12}
+	p := Progress{unit: "line", size: 1 << 12}
 	for range 1 << 6 {
 		p.Add(strings.Repeat("x", 15))
 	}

@@ -11,22 +11,23 @@ import (
 	"tfm/text"
 )
 
-// Progress shows the lines that are done, their speed and the remaining time.
+// Progress shows the lines, or other units, that are done, their speed and the remaining time.
 type Progress struct {
 	Screen *terminal.Progress
 	Shown  bool // show the progress, in addition to other lines on Screen
 
-	size  int64 // bytes of the text of all files; 0 if unknown
+	unit  string
+	size  int64 // bytes of all text; 0 if unknown
 	start time.Time
-	lines int
+	units int
 	bytes int64
 }
 
-// NewProgress returns the Progress through files, whose answers go to out. given is the value of a
-// flag, or "". By default it is shown if standard error is a terminal, out is not one and the size
-// of the input is known.
-func NewProgress(files []string, out *os.File, given string) *Progress {
-	p := &Progress{Screen: terminal.NewProgress(os.Stderr), start: time.Now(), size: TextSize(files)}
+// NewProgress returns the Progress through text of a size, 0 if unknown, whose answers go to out.
+// given is the value of a flag, or "". By default it is shown if standard error is a terminal, out
+// is not one and the size is known.
+func NewProgress(unit string, size int64, out *os.File, given string) *Progress {
+	p := &Progress{Screen: terminal.NewProgress(os.Stderr), unit: unit, start: time.Now(), size: size}
 	byDefault := p.size > 0 && terminal.IsTerminal(os.Stderr) && !terminal.IsTerminal(out)
 	p.Shown = given == "true" || given == "" && byDefault
 	return p
@@ -74,10 +75,10 @@ func fileTextSize(f *os.File) int64 {
 	return 0
 }
 
-// Add counts a line that is done.
-func (p *Progress) Add(line string) {
-	p.lines++
-	p.bytes += int64(len(line)) + 1
+// Add counts a unit of text that is done.
+func (p *Progress) Add(text string) {
+	p.units++
+	p.bytes += int64(len(text)) + 1
 }
 
 // Update shows the progress.
@@ -89,7 +90,7 @@ func (p *Progress) Update() {
 }
 
 func (p *Progress) state(elapsed time.Duration) string {
-	s := fmt.Sprintf("%s, %s a second", format.Count(p.lines, "line"), p.speed(elapsed))
+	s := fmt.Sprintf("%s, %s a second", format.Count(p.units, p.unit), p.speed(elapsed))
 	if p.size == 0 || p.bytes == 0 {
 		return s
 	}
@@ -103,9 +104,9 @@ func Remaining(elapsed time.Duration, done float64) string {
 	return fmt.Sprintf("%.1f%%, %s left", 100*done, format.Left(time.Duration(float64(elapsed)*(1-done)/done)))
 }
 
-// speed formats the lines a second.
+// speed formats the units a second.
 func (p *Progress) speed(elapsed time.Duration) string {
-	return fmt.Sprintf("%.1f", float64(p.lines)/max(elapsed.Seconds(), 1e-3))
+	return fmt.Sprintf("%.1f", float64(p.units)/max(elapsed.Seconds(), 1e-3))
 }
 
 // Share prints a line of a table: n things, and their share of all.
@@ -117,6 +118,6 @@ func Share(screen *terminal.Progress, name string, n, all int) {
 func (p *Progress) End() {
 	if p.Shown {
 		elapsed := time.Since(p.start)
-		p.Screen.Line("%s in %.1f s, %s a second", format.Count(p.lines, "line"), elapsed.Seconds(), p.speed(elapsed))
+		p.Screen.Line("%s in %.1f s, %s a second", format.Count(p.units, p.unit), elapsed.Seconds(), p.speed(elapsed))
 	}
 }

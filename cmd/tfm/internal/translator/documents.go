@@ -9,12 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/filter"
-	"tfm/cmd/tfm/internal/terminal"
-	"tfm/internal/format"
 	"tfm/model/safetensors"
 	"tfm/text"
 	"tfm/text/document"
@@ -55,13 +52,9 @@ type DocumentJob struct {
 	Translate document.Func
 	Progress  string // value of the flag, or ""
 
-	outputs []string // of Inputs
-	screen  *terminal.Progress
-	shown   bool
-	start   time.Time
-	texts   int
-	bytes   int // of the texts that are translated
-	all     int // bytes of all texts
+	outputs  []string // of Inputs
+	size     int64    // bytes of all texts
+	progress *filter.Progress
 }
 
 // Check chooses the outputs. It reports those that cannot be written or would replace an input or
@@ -95,9 +88,6 @@ func (j *DocumentJob) Check(others ...string) error {
 // Run reads all documents, so that one with a fault is reported before long work, and translates
 // them. An output is written beside its place and renamed.
 func (j *DocumentJob) Run() error {
-	j.screen, j.start = terminal.NewProgress(os.Stderr), time.Now()
-	toTerminal := j.Out == "" && terminal.IsTerminal(os.Stdout)
-	j.shown = j.Progress == "true" || j.Progress == "" && terminal.IsTerminal(os.Stderr) && !toTerminal
 	docs := make([]source, len(j.Inputs))
 	for i, path := range j.Inputs {
 		var err error
@@ -109,6 +99,11 @@ func (j *DocumentJob) Run() error {
 			return err
 		}
 	}
+	var to *os.File
+	if j.Out == "" {
+		to = os.Stdout
+	}
+	j.progress = filter.NewProgress("text", j.size, to, j.Progress)
 	for i, out := range j.outputs {
 		var err error
 		switch {
@@ -120,15 +115,12 @@ func (j *DocumentJob) Run() error {
 			err = safetensors.WriteAtomic(out, func(w io.Writer) error { return j.translate(w, docs[i], j.next) })
 		}
 		if err != nil {
-			j.screen.Clear()
+			j.progress.Screen.Clear()
 			return err
 		}
 	}
-	j.screen.Clear()
-	if j.shown {
-		seconds := time.Since(j.start).Seconds()
-		j.screen.Line("%s in %.1f s", format.Count(j.texts, "text"), seconds)
-	}
+	j.progress.Screen.Clear()
+	j.progress.End()
 	return nil
 }
 
@@ -173,7 +165,7 @@ func writeDevice(path string, write func(io.Writer) error) error {
 func (j *DocumentJob) translate(w io.Writer, s source, f document.Func) error {
 	o := document.Options{Format: j.Format, From: j.From, To: j.To, Review: j.Review}
 	if w == io.Discard { // the first pass
-		o.Warn = func(s string) { j.screen.Line("tfm: %s", s) }
+		o.Warn = func(s string) { fmt.Fprintf(os.Stderr, "tfm: %s\n", s) }
 	}
 	if j.Bilingual {
 		o.Bilingual = "tsv"
@@ -187,7 +179,7 @@ func (j *DocumentJob) translate(w io.Writer, s source, f document.Func) error {
 // count counts texts.
 func (j *DocumentJob) count(texts []markup.Text) ([]markup.Text, error) {
 	for _, t := range texts {
-		j.all += len(t.Plain)
+		j.size += int64(len(t.Plain)) + 1
 	}
 	return texts, nil
 }
@@ -198,13 +190,9 @@ func (j *DocumentJob) next(texts []markup.Text) ([]markup.Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.texts += len(texts)
 	for _, t := range texts {
-		j.bytes += len(t.Plain)
+		j.progress.Add(t.Plain)
 	}
-	if j.shown {
-		now := time.Now()
-		j.screen.Update(now, fmt.Sprintf("%s, %s", format.Count(j.texts, "text"), filter.Remaining(now.Sub(j.start), float64(j.bytes)/float64(j.all))))
-	}
+	j.progress.Update()
 	return translations, nil
 }
