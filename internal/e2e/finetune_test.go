@@ -92,9 +92,7 @@ func TestInitResume(t *testing.T) {
 	mustRun(t, "", append(parts, "-steps", "5", "-resume")...)
 	noError(t, os.Remove(tokenizerFile))
 	mustRun(t, "", "train", "-src", toy.src, "-tgt", toy.tgt, "-o", m2, "-resume", "-steps", "7")
-	if read(t, m1) != read(t, m2) {
-		t.Error("a run that was resumed gives another model")
-	}
+	sameFiles(t, m1, m2, "a run that was resumed gives another model")
 }
 
 // A model continues with tokenizers of each side. Package model tests where its rows of
@@ -124,14 +122,11 @@ func TestInitWithTranslationMemory(t *testing.T) {
 		for i := range sources {
 			fmt.Fprintf(&b, "<tu><tuv xml:lang='%s'><seg>%s</seg></tuv><tuv xml:lang='%s'><seg>%s</seg></tuv></tu>\n", tgtLang, targets[i], srcLang, sources[i])
 		}
-		path := filepath.Join(t.TempDir(), "memory.tmx")
-		noError(t, os.WriteFile(path, []byte(b.String()+"</body></tmx>"), 0o666))
-		return path
+		return write(t, "memory.tmx", b.String()+"</body></tmx>")
 	}
 	init, dir := filepath.Join(t.TempDir(), "m.safetensors"), t.TempDir()
 	mustRun(t, "", append([]string{"train", "-src", src, "-tgt", tgt, "-o", init, "-steps", "1", "-src-lang", "en", "-tgt-lang", "zh-Hant"}, toySmall...)...)
-	pairs := filepath.Join(dir, "pairs.tsv")
-	noError(t, os.WriteFile(pairs, []byte(lines(tsv)), 0o666))
+	pairs := write(t, "pairs.tsv", lines(tsv))
 	args := func(command, tsv string, more ...string) []string {
 		return append([]string{command, "-tsv", tsv, "-init", init, "-lr", "1e-3", "-set", "warmup=1", "-set", "cooldown=0", "-batch-tokens", "200", "-max-len", "40", "-valid-every", "0"}, more...)
 	}
@@ -167,9 +162,7 @@ func TestInitLearnsVocabulary(t *testing.T) {
 	settings := write(t, "dump.conf", mustRun(t, "", append(learned, "-steps", "4", "-set", "cooldown=0", "-dump-config")...).stdout)
 	m3 := filepath.Join(t.TempDir(), "m.safetensors")
 	mustRun(t, "", "train", "-config", settings, "-o", m3)
-	if read(t, m3) != read(t, m2) {
-		t.Error("the settings of -dump-config give another model")
-	}
+	sameFiles(t, m3, m2, "the settings of -dump-config give another model")
 	imported := filepath.Join(t.TempDir(), "imported.safetensors")
 	mustRun(t, "", "import", "-o", imported, "../../model/convert/testdata/marian-shared")
 	args, _ := finetuneArgs(t, imported, "-vocab-size", "330", "-steps", "1")

@@ -91,9 +91,7 @@ func TestSignalsSaveAndResumeContinues(t *testing.T) {
 			}
 			straight, m2 := trainArgs(t, "-steps", end)
 			mustRun(t, "", straight...)
-			if read(t, m) != read(t, m2) {
-				t.Error("a run that was interrupted and resumed gives another model")
-			}
+			sameFiles(t, m, m2, "a run that was interrupted and resumed gives another model")
 		})
 	}
 }
@@ -173,9 +171,7 @@ func TestFullDiskKeepsTheLastCheckpoint(t *testing.T) {
 	mustRun(t, "", append(args, "-resume", "-steps", "6")...)
 	straight, m2 := trainArgs(t, "-steps", "6")
 	mustRun(t, "", straight...)
-	if read(t, m) != read(t, m2) {
-		t.Error("the run that went on after the disk was full gives another model")
-	}
+	sameFiles(t, m, m2, "the run that went on after the disk was full gives another model")
 }
 
 // A training continues when the reader of its progress has gone.

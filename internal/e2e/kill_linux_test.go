@@ -78,9 +78,7 @@ func TestTwentyKills(t *testing.T) {
 				straight = append([]string{"train", "-mix", mix}, straight[5:]...)
 			}
 			mustRun(t, "", straight...)
-			if read(t, model) != read(t, undisturbed) {
-				t.Error("the models differ")
-			}
+			sameFiles(t, model, undisturbed, "the models differ")
 			wantSameTensors(t, newest(t, dir), newest(t, strings.TrimSuffix(undisturbed, ".safetensors")+".ckpt"))
 		})
 	}
@@ -133,8 +131,8 @@ func (k killer) kill(t *testing.T, args []string) {
 	}
 	if k.begun {
 		for range k.steps {
-			was := k.newest(t)
-			until(func() bool { return k.newest(t) != was })
+			was := newest(t, k.dir)
+			until(func() bool { return newest(t, k.dir) != was })
 		}
 		if k.saving {
 			until(func() bool {
@@ -161,9 +159,9 @@ func (k killer) temporary(t *testing.T) []string {
 }
 
 // newest returns the path of the newest checkpoint, or "".
-func (k killer) newest(t *testing.T) string {
+func newest(t *testing.T, dir string) string {
 	t.Helper()
-	paths, err := train.Checkpoints(k.dir)
+	paths, err := train.Checkpoints(dir)
 	noError(t, err)
 	if len(paths) == 0 {
 		return ""
@@ -171,21 +169,10 @@ func (k killer) newest(t *testing.T) string {
 	return paths[len(paths)-1]
 }
 
-func newest(t *testing.T, dir string) string {
-	t.Helper()
-	paths, err := train.Checkpoints(dir)
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("checkpoints in %s: %v, %v", dir, paths, err)
-	}
-	return paths[len(paths)-1]
-}
-
 // newestStep returns the step of the newest checkpoint, which must be complete, or 0.
 func newestStep(t *testing.T, dir string) int {
 	t.Helper()
-	paths, err := train.Checkpoints(dir)
-	noError(t, err)
-	if len(paths) == 0 {
+	if newest(t, dir) == "" {
 		return 0
 	}
 	c, err := train.Newest(dir)

@@ -172,6 +172,14 @@ func mustHave(t *testing.T, text string, wants ...string) {
 	}
 }
 
+// sameFiles reports a fault if two files have different contents.
+func sameFiles(t *testing.T, path, other, fault string) {
+	t.Helper()
+	if read(t, path) != read(t, other) {
+		t.Error(fault)
+	}
+}
+
 // write writes a file of the test's own and returns its path.
 func write(t *testing.T, name string, content string) string {
 	t.Helper()

@@ -74,9 +74,7 @@ func TestScaleParallelRounds(t *testing.T) {
 	if o := finish(t, c); o.code != 0 {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
 	}
-	if read(t, filepath.Join(dir, "model.safetensors")) != read(t, filepath.Join(want, "model.safetensors")) {
-		t.Error("the model differs from that of train -plan")
-	}
+	sameFiles(t, filepath.Join(dir, "model.safetensors"), filepath.Join(want, "model.safetensors"), "the model differs from that of train -plan")
 }
 
 // binFolder returns a folder of the test's own with tfm.

@@ -56,9 +56,7 @@ func TestRoundsAreTrainPlan(t *testing.T) {
 		mustRun(t, "", "merge", dir, number)
 		mustRun(t, "", work(round, 0)...) // late
 	}
-	if read(t, filepath.Join(dir, "model.safetensors")) != read(t, filepath.Join(want, "model.safetensors")) {
-		t.Error("the model differs from that of train -plan")
-	}
+	sameFiles(t, filepath.Join(dir, "model.safetensors"), filepath.Join(want, "model.safetensors"), "the model differs from that of train -plan")
 	if o := mustRun(t, "", "train", "-plan", dir); strings.Contains(o.stderr, "merged") {
 		t.Errorf("a further run merges again:\n%s", o.stderr)
 	}
@@ -70,9 +68,7 @@ func TestOneWorkerIsTrain(t *testing.T) {
 	mustRun(t, "", "train", "-plan", dir)
 	args, m := trainArgs(t, "-steps", "40", "-valid-every", "10", "-save-every", "10")
 	mustRun(t, "", args...)
-	if read(t, m) != read(t, filepath.Join(dir, "model.safetensors")) {
-		t.Error("the model differs from that of tfm train")
-	}
+	sameFiles(t, m, filepath.Join(dir, "model.safetensors"), "the model differs from that of tfm train")
 }
 
 // A round that is merged without a worker is recorded, and repeated with -replay.
@@ -86,9 +82,7 @@ func TestReplay(t *testing.T) {
 
 	again, last := planToy(t, plan...), filepath.Join(dir, "round-0003", "outer.safetensors")
 	mustRun(t, "", "train", "-plan", again, "-replay", last)
-	if read(t, filepath.Join(dir, "model.safetensors")) != read(t, filepath.Join(again, "model.safetensors")) {
-		t.Error("the repeated training made another model")
-	}
+	sameFiles(t, filepath.Join(dir, "model.safetensors"), filepath.Join(again, "model.safetensors"), "the repeated training made another model")
 }
 
 func TestWrongRounds(t *testing.T) {

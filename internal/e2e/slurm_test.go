@@ -66,9 +66,7 @@ func TestScaleSlurm(t *testing.T) {
 	}
 	want := planToy(t, "-workers", "2", "-local-steps", "4", "-rounds", "2")
 	mustRun(t, "", "train", "-plan", want)
-	if read(t, filepath.Join(plan, "model.safetensors")) != read(t, filepath.Join(want, "model.safetensors")) {
-		t.Error("the model differs from that of train -plan")
-	}
+	sameFiles(t, filepath.Join(plan, "model.safetensors"), filepath.Join(want, "model.safetensors"), "the model differs from that of train -plan")
 	tried, _ := filepath.Glob(filepath.Join(dir, "*.tried"))
 	if len(tried) != 3+2*(2+1) {
 		t.Errorf("%d tasks failed first, want 9", len(tried))

@@ -70,9 +70,7 @@ func TestScaleSpark(t *testing.T) {
 	if o := run("train.py", program(), rounds); o.code != 0 {
 		t.Fatalf("train.py: exit code %d\n%s", o.code, o.stderr)
 	}
-	if read(t, filepath.Join(rounds, "model.safetensors")) != read(t, filepath.Join(once, "model.safetensors")) {
-		t.Error("the model differs from that of train -plan")
-	}
+	sameFiles(t, filepath.Join(rounds, "model.safetensors"), filepath.Join(once, "model.safetensors"), "the model differs from that of train -plan")
 }
 
 func translationOf(t *testing.T, line string) string {

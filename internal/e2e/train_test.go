@@ -60,18 +60,14 @@ func TestResume(t *testing.T) {
 	if !strings.Contains(o.stderr, "resumed from:") || !strings.Contains(o.stderr, "step 5") {
 		t.Errorf("standard error has no message:\n%s", o.stderr)
 	}
-	if read(t, m1) != read(t, m2) {
-		t.Error("a run that was resumed, with other threads, gives another model")
-	}
+	sameFiles(t, m1, m2, "a run that was resumed, with other threads, gives another model")
 
 	// Settings need not be repeated.
 	src, tgt := toyCorpus(t)
 	short := []string{"train", "-src", src, "-tgt", tgt, "-o", m2, "-resume", "-steps", "14"}
 	mustRun(t, "", short...)
 	mustRun(t, "", append(straight, "-resume", "-steps", "14")...)
-	if read(t, m1) != read(t, m2) {
-		t.Error("a run that was resumed without its flags gives another model")
-	}
+	sameFiles(t, m1, m2, "a run that was resumed without its flags gives another model")
 
 	ckpt := strings.TrimSuffix(m2, ".safetensors") + ".ckpt"
 	mustFail(t, runTFM(t, "", append(short, "-batch-tokens", "300")...), 2, "-batch-tokens 300", "-batch-tokens 200", ckpt)
@@ -94,9 +90,7 @@ func TestOptimizersAndSchedules(t *testing.T) {
 	parts, m2 := trainArgs(t, flags...)
 	mustRun(t, "", append(parts, "-steps", "3")...)
 	mustRun(t, "", append(parts, "-steps", "7", "-resume")...)
-	if read(t, m1) != read(t, m2) {
-		t.Error("a run that was resumed gives another model")
-	}
+	sameFiles(t, m1, m2, "a run that was resumed gives another model")
 	mustFail(t, runTFM(t, "", append(parts, "-optimizer", "sgd", "-resume")...), 2, "-optimizer sgd", "-optimizer adamw", strings.TrimSuffix(m2, ".safetensors"))
 }
 
@@ -140,9 +134,7 @@ func TestTrainStreamed(t *testing.T) {
 	mustRun(t, "", append(short, "-resume", "-steps", "14")...)
 	straight, m3 := trainArgs(t, "-set", "shuffle-window=500", "-set", "bpe-dropout=0.1", "-steps", "14")
 	mustRun(t, "", straight...)
-	if read(t, m2) != read(t, m3) {
-		t.Error("a streamed run that was resumed gives another model")
-	}
+	sameFiles(t, m2, m3, "a streamed run that was resumed gives another model")
 
 	// Held out pairs are not in the windows.
 	valid, _ := trainArgs(t, "-set", "shuffle-window=500", "-steps", "2", "-valid-every", "2")

@@ -43,14 +43,7 @@ func TestChoose(t *testing.T) {
 		{many, "preset=base", "vocab-size=32000:chosen"},
 		{nil, "", "preset=tiny:chosen dropout=0.1:default vocab-size=8000:default"},
 	} {
-		r, err := given("", "", c.typed)
-		if err == nil {
-			err = r.Resolve(Facts{})
-		}
-		if err != nil {
-			t.Errorf("%q: %v", c.typed, err)
-			continue
-		}
+		r := resolved(t, c.typed, Facts{})
 		if c.survey != nil {
 			r.Choose(c.survey)
 		}
@@ -68,13 +61,7 @@ func TestChoicesAreThoseOfEveryMachine(t *testing.T) {
 			if strings.Contains(typed, "init") {
 				facts.Init = trained("small", nil)
 			}
-			r, err := given("", "", typed+" "+machine)
-			if err == nil {
-				err = r.Resolve(facts)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := resolved(t, typed+" "+machine, facts)
 			r.Choose(s)
 			if got := r.Choices(); want == nil {
 				want = got
@@ -87,13 +74,7 @@ func TestChoicesAreThoseOfEveryMachine(t *testing.T) {
 
 // The choices have reasons, and those that are overridden are not listed.
 func TestChoices(t *testing.T) {
-	r, err := given("", "", "time=5m dropout=0.5")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Resolve(Facts{}); err != nil {
-		t.Fatal(err)
-	}
+	r := resolved(t, "time=5m dropout=0.5", Facts{})
 	r.Choose(surveyOf(29_000, 61, 72, script.Latin))
 	for _, c := range r.Choices() {
 		if c.Name == "dropout" || c.Value == "" || c.Why == "" {
@@ -125,13 +106,7 @@ func TestChooseForFineTuning(t *testing.T) {
 		{29_000, imported, "time=10h", "warmup=100 batch-tokens=4096:default"},
 		{9_000, imported, "", "batch-tokens=2000:chosen steps=2380:chosen warmup=100:chosen"},
 	} {
-		r, err := given("", "", c.typed+" init=old")
-		if err == nil {
-			err = r.Resolve(Facts{Init: c.init, Tokenizers: &Tokenizers{"old", true}})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := resolved(t, c.typed+" init=old", Facts{Init: c.init, Tokenizers: &Tokenizers{"old", true}})
 		r.Choose(surveyOf(c.pairs, 61, 72, script.Latin))
 		check(t, fmt.Sprint(c.pairs, " pairs, ", c.typed), r, c.want)
 	}
@@ -171,13 +146,7 @@ func TestNewVocabulary(t *testing.T) {
 		{"", 29_000, 1.4, "Marian", false, 0, ""},
 		{"vocab-size=900", 1_000, 1, "", true, 900, "steps=353:chosen"},
 	} {
-		r, err := given("", "", c.typed+" init=old")
-		if err == nil {
-			err = r.Resolve(Facts{Init: trained("tiny", func(t *Trained) { t.Imported, t.Config.SrcVocab, t.Config.TgtVocab = c.imported, 8000, 8000 }), Tokenizers: &Tokenizers{"old", true}})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := resolved(t, c.typed+" init=old", Facts{Init: trained("tiny", func(t *Trained) { t.Imported, t.Config.SrcVocab, t.Config.TgtVocab = c.imported, 8000, 8000 }), Tokenizers: &Tokenizers{"old", true}})
 		s := surveyOf(c.pairs, 61, 72, script.Latin)
 		learns, err := r.LearnsVocabulary(true)
 		r.Choose(s)

@@ -31,6 +31,19 @@ func given(recipe, file, typed string) (*Run, error) {
 	return r, r.fill(Recipe, "recipe.conf", strings.Fields(recipe))
 }
 
+// resolved returns the settings of a command line.
+func resolved(t *testing.T, typed string, facts Facts) *Run {
+	t.Helper()
+	r, err := given("", "", typed)
+	if err == nil {
+		err = r.Resolve(facts)
+	}
+	if err != nil {
+		t.Fatalf("%q: %v", typed, err)
+	}
+	return r
+}
+
 // check compares settings with "name=value:origin ...", where the origin may be missing.
 func check(t *testing.T, what string, r *Run, want string) {
 	t.Helper()
@@ -234,13 +247,7 @@ func TestResolveLengths(t *testing.T) {
 		{"max-len=20 batch-tokens=300 init=old", Facts{Init: trained("E", func(t *Trained) { t.Config.MaxLen = 41 })}, 41},
 		{"resume=true", Facts{Resume: trained("tiny", func(t *Trained) { t.Config.MaxLen = 77 })}, 77},
 	} {
-		r, err := given("", "", c.typed)
-		if err == nil {
-			err = r.Resolve(c.facts)
-		}
-		if err != nil {
-			t.Errorf("%s: %v", c.typed, err)
-		} else if r.Config.MaxLen != c.want {
+		if r := resolved(t, c.typed, c.facts); r.Config.MaxLen != c.want {
 			t.Errorf("%s: sentences of at most %d tokens, want %d", c.typed, r.Config.MaxLen, c.want)
 		}
 	}
