@@ -32,23 +32,3 @@ func TestCases(t *testing.T) {
 		}
 	}
 }
-
-// The six scripts with most cases, and others, occur in both files.
-func TestCasesHaveSixScripts(t *testing.T) {
-	total := 0
-	for _, file := range []string{"cases.txt", "heldout.txt"} {
-		count := map[string]int{}
-		for _, c := range readCases(t, file) {
-			count[c.language]++
-			total++
-		}
-		for _, language := range []string{"en", "ru", "el", "ar", "hi", "zh", "ja"} {
-			if count[language] < 4 {
-				t.Errorf("%s: %d cases of language %s, want at least 4", file, count[language], language)
-			}
-		}
-	}
-	if total < 500 {
-		t.Errorf("%d cases, want at least 500", total)
-	}
-}

@@ -64,42 +64,6 @@ func TestDropoutEqualsOracle(t *testing.T) {
 	}
 }
 
-// A single merge is kept with probability 1-p; in "aaa" the second candidate is drawn if the first
-// is dropped.
-func TestDropoutSingleMerge(t *testing.T) {
-	b, err := newTokenizer([]pair{{firstByte + 'a', firstByte + 'a'}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const n, p = 100000, 0.3
-	a, aa, space := int32(firstByte+'a'), int32(firstMerge), int32(firstByte+' ')
-	r := rand.NewPCG(1, 1)
-	count := func(s string, ids ...int32) (times float64) {
-		for range n {
-			if slices.Equal(b.EncodeSample(nil, s, p, r), ids) {
-				times++
-			}
-		}
-		return times / n
-	}
-	for _, c := range []struct {
-		text string
-		ids  []int32
-		want float64
-	}{
-		{"aa", []int32{space, aa}, 1 - p},
-		{"aa", []int32{space, a, a}, p},
-		{"aaa", []int32{space, aa, a}, 1 - p},
-		{"aaa", []int32{space, a, aa}, p * (1 - p)},
-		{"aaa", []int32{space, a, a, a}, p * p},
-	} {
-		// five standard deviations of a frequency in n draws
-		if got := count(c.text, c.ids...); math.Abs(got-c.want) > 5*math.Sqrt(c.want*(1-c.want)/n) {
-			t.Errorf("%s: frequency of %v is %v, want %v", c.text, c.ids, got, c.want)
-		}
-	}
-}
-
 func TestDropoutLimits(t *testing.T) {
 	lines := texttest.Lines(300)
 	b := train(t, 1000, lines...)
@@ -171,32 +135,4 @@ func TestDropoutIsDeterministic(t *testing.T) {
 	if plain := b.Encode(nil, lines[0]); slices.Equal(plain, b.EncodeSample(nil, lines[0], 0.5, rand.NewPCG(1, 1))) {
 		t.Error("p = 0.5: no merge is dropped")
 	}
-}
-
-func FuzzDropout(f *testing.F) {
-	b := train(f, 1000, texttest.Lines(300)...)
-	f.Add("", uint64(0), 0.5)
-	f.Add("Ein Hund.\r\n", uint64(1), 0.1)
-	f.Add("  a \x00\xff中文 да\u200d\ufe0f", uint64(2), 0.9)
-	f.Fuzz(func(t *testing.T, s string, seed uint64, p float64) {
-		if !(p >= 0 && p <= 1) {
-			t.Skip("not a probability")
-		}
-		ids := b.EncodeSample(nil, s, p, rand.NewPCG(seed, 0))
-		for _, id := range ids {
-			if id < firstByte || int(id) >= b.Size() {
-				t.Fatalf("ids of %q include %d, want bytes and merges alone", s, id)
-			}
-		}
-		if got := b.Decode(ids); got != s {
-			t.Fatalf("%q decodes to %q", s, got)
-		}
-		if want := len(b.Encode(nil, s)); p == 0 && len(ids) != want {
-			t.Fatalf("%d ids of %q, want %d", len(ids), s, want)
-		}
-		b.cache = merges.NewCache()
-		if again := b.EncodeSample(nil, s, p, rand.NewPCG(seed, 0)); !slices.Equal(again, ids) {
-			t.Fatalf("ids of %q are %v, then %v from the same seed", s, ids, again)
-		}
-	})
 }

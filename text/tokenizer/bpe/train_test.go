@@ -1,8 +1,6 @@
 package bpe
 
 import (
-	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -62,36 +60,6 @@ func TestTrainerFullTable(t *testing.T) {
 	}
 	if got < want*3/4 {
 		t.Errorf("%d pieces of the second language, want about %d as with exact counts", got, want)
-	}
-}
-
-// Counts are unbiased: for early and late words, their sum over words of equal frequency is within
-// five standard deviations of the true one.
-func TestTrainerCountsAreUnbiased(t *testing.T) {
-	const words, limit = 4000, 1 << 13
-	for _, times := range []int{1, 3, 20} {
-		tr := Trainer{words: tally.Table{Limit: limit}}
-		for _, half := range []string{"early", "late"} {
-			for range times {
-				for i := range words {
-					tr.Add(fmt.Sprint(half, string(rune('A'+i%26)), string(rune('A'+i/26%26)), string(rune('A'+i/26/26))))
-				}
-			}
-		}
-		sum := map[string]int64{}
-		for i, w := range tr.words.Strings {
-			sum[w[:4]] += tr.words.Counts[i]
-		}
-		want := float64(words * times)
-		for _, half := range []string{" ear", " lat"} {
-			sd := math.Sqrt(want * float64(tr.Threshold()-1))
-			if off := math.Abs(float64(sum[half]) - want); off > 5*sd {
-				t.Errorf("%d words, %d times each, %s: sum of counts %d, want %v ± 5·%v", words, times, half, sum[half], want, sd)
-			}
-		}
-		if tr.words.Size > limit || tr.Threshold() == 1 {
-			t.Errorf("table of %d bytes, threshold %d; want at most %d bytes and more than 1", tr.words.Size, tr.Threshold(), limit)
-		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"unicode"
-	"unicode/utf8"
 )
 
 // split returns the words of s.
@@ -99,19 +98,4 @@ func TestClassAgreesWithUnicode(t *testing.T) {
 			t.Errorf("%U %c: class %d, want other", r, r, classOf(r))
 		}
 	}
-}
-
-func FuzzWords(f *testing.F) {
-	f.Add(" a b  c\td 12 é我\u200d\xff")
-	f.Fuzz(func(t *testing.T, s string) {
-		words := split(s)
-		if strings.Join(words, "") != s {
-			t.Fatalf("words of %q are %q, whose concatenation differs", s, words)
-		}
-		for _, w := range words {
-			if w == "" || len(w) > maxWordBytes || utf8.RuneCountInString(w) > maxWord+1 {
-				t.Fatalf("word of %d bytes and %d runes, want 1 to %d and at most %d", len(w), utf8.RuneCountInString(w), maxWordBytes, maxWord+1)
-			}
-		}
-	})
 }

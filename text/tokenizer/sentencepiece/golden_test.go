@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -79,55 +78,6 @@ func TestCompare(t *testing.T) {
 		t.Skip("optional: SENTENCEPIECE_COMPARE names no folder (testdata/golden.py)")
 	}
 	compareGoldens(t, dir)
-}
-
-// TestCompareFiles compares with the output of testdata/whole_files.py.
-func TestCompareFiles(t *testing.T) {
-	dir := os.Getenv("SENTENCEPIECE_FILES")
-	if dir == "" {
-		t.Skip("optional: SENTENCEPIECE_FILES names no folder (testdata/whole_files.py)")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.ids"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%s: no *.ids, error %v", dir, err)
-	}
-	lines := strings.Split(strings.TrimSuffix(string(readFile(t, filepath.Join(dir, "text"))), "\n"), "\n")
-	for _, file := range files {
-		model, version, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".ids"), ".")
-		t.Run(model+"/"+version, func(t *testing.T) {
-			tokenizer, err := Unmarshal(readFile(t, filepath.Join(dir, model+".model")))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if version != "0.2.3" {
-				t.Skipf("%s: version %s, expected 0.2.3", file, version)
-			}
-			want := strings.Split(strings.TrimSuffix(string(readFile(t, file)), "\n"), "\n")
-			if len(want) != len(lines) {
-				t.Fatalf("%s has %d lines, expected %d", file, len(want), len(lines))
-			}
-			bad, tokens := 0, 0
-			var ids []int32
-			var b []byte
-			for i, line := range lines {
-				ids = tokenizer.encodeFile(ids[:0], line)
-				tokens += len(ids)
-				b = b[:0]
-				for k, id := range ids {
-					if k > 0 {
-						b = append(b, ' ')
-					}
-					b = strconv.AppendInt(b, int64(id), 10)
-				}
-				if string(b) != want[i] {
-					if bad++; bad <= 5 {
-						t.Errorf("line %d: file ids of %.200q:\ngot  %.200s\nwant %.200s", i+1, line, b, want[i])
-					}
-				}
-			}
-			t.Logf("%d lines, %d pieces, %d lines differ", len(lines), tokens, bad)
-		})
-	}
 }
 
 // TestWriteRandomModels writes models with random pieces of all types to a folder, for golden.py

@@ -65,34 +65,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TFM_SUBWORD_NMT names a folder with the test data of subword-nmt: corpus.en, bpe.ref and
-// corpus.bpe.ref.en.
-func TestSubwordNMT(t *testing.T) {
-	dir := os.Getenv("TFM_SUBWORD_NMT")
-	if dir == "" {
-		t.Skip("optional: TFM_SUBWORD_NMT names no folder")
-	}
-	content := map[string]string{}
-	for _, name := range []string{"corpus.en", "bpe.ref", "corpus.bpe.ref.en"} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		content[name] = string(data)
-	}
-	codes, err := ReadCodes(strings.NewReader(content["bpe.ref"]), "bpe.ref")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var segmented strings.Builder
-	for line := range strings.Lines(content["corpus.en"]) {
-		segmented.WriteString(codes.Segment(line, nil))
-	}
-	if segmented.String() != content["corpus.bpe.ref.en"] {
-		t.Error("segments differ from corpus.bpe.ref.en")
-	}
-}
-
 func BenchmarkSegment(b *testing.B) {
 	c, lines := readCodes(b, "codes.txt"), readLines(b, "corpus.txt")
 	for b.Loop() {

@@ -186,30 +186,6 @@ func allEntries(t *testing.T) (entries []Entry) {
 	return entries
 }
 
-// The frequency of kept merges is that of the draws.
-func TestDropoutFrequency(t *testing.T) {
-	c, err := NewCodes(Version02, [][2]string{{"a", "b</w>"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := NewVocabulary([]Entry{{"ab", 1}, {"a@@", 1}, {"b", 1}}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tok := New(c, v)
-	rng := rand.NewPCG(1, 2)
-	const n = 20000
-	merged := 0
-	for range n {
-		if len(tok.EncodeSample(nil, "ab", 0.3, rng)) == 1 {
-			merged++
-		}
-	}
-	if got := float64(merged) / n; got < 0.68 || got > 0.72 {
-		t.Errorf("%v of the words are merged with p = 0.3, want 0.7", got)
-	}
-}
-
 func TestMarshal(t *testing.T) {
 	for _, tok := range []*Tokenizer{newTokenizer(t, 0), newTokenizer(t, 10)} {
 		data, err := tok.MarshalBinary()

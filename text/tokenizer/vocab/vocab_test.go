@@ -135,14 +135,6 @@ func TestIsTokenizer(t *testing.T) {
 	}
 }
 
-func TestTrainerSize(t *testing.T) {
-	for _, joint := range []bool{true, false} {
-		if p, err := new(Trainer).Train(bpe.MinSize-1, joint); err == nil {
-			t.Errorf("joint %v: Train(%d) = %v, want an error", joint, bpe.MinSize-1, p)
-		}
-	}
-}
-
 // spm returns a small unigram model with the words as pieces.
 func spm(t *testing.T, words ...string) text.Tokenizer {
 	t.Helper()
@@ -247,28 +239,4 @@ func ExampleTokenizers() {
 	// ▁ein {0 3}
 	// ▁Hund {3 8}
 	// ein Hund
-}
-
-func FuzzUnmarshal(f *testing.F) {
-	tokenizer, err := new(bpe.Trainer).Train(bpe.MinSize)
-	if err != nil {
-		f.Fatal(err)
-	}
-	b, err := tokenizer.MarshalBinary()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b)
-	f.Add([]byte("\x0a\x0e\x0a\x05<unk>"))
-	f.Add([]byte(subword.Magic + "\x01\x02\x00\x01\x01a\x05a</w>\x02\x03a@@\x07\x02aa\x03"))
-	f.Add([]byte(subword.Magic + "\x02\x02de\x03\x02\x00\x01\x01a\x05a</w>\x02\x03a@@\x07\x02aa\x03"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		tok, err := Unmarshal(data)
-		if err != nil {
-			return
-		}
-		if again, err := tok.MarshalBinary(); err != nil || string(again) != string(data) {
-			t.Fatalf("%x is encoded as %x, %v", data, again, err)
-		}
-	})
 }
