@@ -3,7 +3,6 @@ package mat
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -124,67 +123,4 @@ func random(rows, cols int) Matrix {
 		m.Data[i] = r.Float32() - 0.5
 	}
 	return m
-}
-
-// BenchmarkEach measures the overhead of a loop of two indices on two threads, in loops that follow
-// one another after a gap in which the worker may park.
-func BenchmarkEach(b *testing.B) {
-	for _, gap := range []time.Duration{0, 20 * time.Microsecond, 100 * time.Microsecond, time.Millisecond} {
-		b.Run(fmt.Sprintf("gap=%v", gap), func(b *testing.B) {
-			p := NewPool(2)
-			defer p.Close()
-			var overheads []time.Duration
-			for b.Loop() {
-				for start := time.Now(); time.Since(start) < gap; {
-				}
-				start := time.Now()
-				Each(p, 2, 1, nap{20 * time.Microsecond})
-				overheads = append(overheads, time.Since(start)-20*time.Microsecond)
-			}
-			slices.Sort(overheads)
-			b.ReportMetric(float64(overheads[len(overheads)/10]), "best-tenth-ns")
-			b.ReportMetric(float64(overheads[len(overheads)/2]), "median-ns")
-		})
-	}
-}
-
-// nap is a loop body that takes a fixed time for each index.
-type nap struct{ time.Duration }
-
-func (n *nap) Range(lo, hi int) {
-	for range hi - lo {
-		for start := time.Now(); time.Since(start) < n.Duration; {
-		}
-	}
-}
-
-// BenchmarkWeightsInMemory measures products of a few rows with packed weights that no cache holds,
-// as a step of a decoder reads them. MB/s count the weights.
-func BenchmarkWeightsInMemory(b *testing.B) {
-	const bytes = 128 << 20 // of all weights that take turns
-	for _, s := range []struct{ m, n, k int }{{1, 512, 512}, {1, 2048, 512}, {4, 512, 512}, {4, 2048, 512}, {4, 512, 2048}, {4, 32000, 512}} {
-		a, c, w := random(s.m, s.k), New(s.m, s.n), random(s.k, s.n)
-		measure := func(precision string, size int, product func() func(*Pool)) {
-			var products []func(*Pool)
-			for range 1 + bytes/(size*s.n*s.k) {
-				products = append(products, product())
-			}
-			for _, threads := range []int{1, 2} {
-				b.Run(fmt.Sprintf("m=%d/n=%d/k=%d/%s/threads=%d", s.m, s.n, s.k, precision, threads), func(b *testing.B) {
-					b.SetBytes(int64(size * s.n * s.k))
-					for i := 0; b.Loop(); i++ {
-						products[i%len(products)](pools[threads])
-					}
-				})
-			}
-		}
-		measure("float32", 4, func() func(*Pool) {
-			packed := Pack(nil, w)
-			return func(p *Pool) { GemmPacked(p, c, a, packed, GemmOptions{}) }
-		})
-		measure("int8", 1, func() func(*Pool) {
-			quantized := QuantizeInt8(nil, w)
-			return func(p *Pool) { GemmInt8(p, c, a, quantized, GemmOptions{}) }
-		})
-	}
 }

@@ -47,8 +47,6 @@ func TestEachPanicsOnZeroGrain(t *testing.T) {
 	Each(nil, 9, 0, fill{make([]int32, 9)})
 }
 
-func TestCloseOfNilPool(t *testing.T) { (*Pool)(nil).Close() }
-
 func TestEachFromManyGoroutines(t *testing.T) {
 	p := NewPool(3)
 	defer p.Close()

@@ -168,21 +168,3 @@ func TestRowSumsPanicOnMismatch(t *testing.T) {
 		},
 	})
 }
-
-func BenchmarkRows(b *testing.B) {
-	for _, cols := range []int{128, 512} {
-		m, sum, bias := random(512, cols), make([]float32, cols), make([]float32, cols)
-		mean := make([]float32, 512)
-		benchKernels(b, func(b *testing.B) {
-			for name, f := range map[string]func(){
-				"add":           func() { AddRows(sum, m) },
-				"normparamgrad": func() { LayerNormParamGradRows(sum, bias, m, m, mean, mean) },
-			} {
-				b.Run(fmt.Sprintf("op=%s/cols=%d", name, cols), func(b *testing.B) {
-					b.SetBytes(int64(4 * len(m.Data)))
-					loopWarm(b, f)
-				})
-			}
-		})
-	}
-}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,17 +17,10 @@ import (
 // The sources of a tagged corpus have the tokens of their language first, in memory and in a stream
 // alike, and a source without one is an error that names its line.
 func TestTagged(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "pairs.tsv")
-	write := func(text string) {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
 	lines := strings.Repeat(">>fra<< a dog\tun chien\n>>deu<< a dog\tein Hund\n", 20)
-	write(lines)
 	o := train.DefaultOptions()
 	o.ValidEvery = 0
-	options := Options{Train: TSV(path), VocabSize: 300, Joint: true, Tagged: true}
+	options := Options{Train: TSV(write(t, "pairs.tsv", lines, false)), VocabSize: 300, Joint: true, Tagged: true}
 	c := mustRead(t, options, o)
 	source := c.Vocab.Source
 	want := model.FormatLanguages([]model.Language{{Code: "deu", IDs: source.Encode(nil, ">>deu<<")}, {Code: "fra", IDs: source.Encode(nil, ">>fra<<")}})
@@ -48,23 +39,24 @@ func TestTagged(t *testing.T) {
 	if !slices.Equal(first.Src(1), c.Train.Src(1)) {
 		t.Errorf("source %v in a stream, want %v", first.Src(1), c.Train.Src(1))
 	}
-	options.Model = model.Config{Source: model.ToFirst, TgtLanguages: "fra=5"}
-	if _, err := Read(context.Background(), options, o); err == nil || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "deu") {
-		t.Errorf("error %v, want one of deu in line 2", err)
-	}
-	write(lines + "a dog\tun chien\n")
-	options.Model = model.Config{}
-	if _, err := Read(context.Background(), options, o); err == nil || !strings.Contains(err.Error(), "line 41") {
-		t.Errorf("error %v, want one of line 41", err)
-	}
-	write(lines + ">>a=3<< a dog\tun chien\n")
-	if _, err := Read(context.Background(), options, o); err == nil || !strings.Contains(err.Error(), `line 41: found language "a=3"`) {
-		t.Errorf("error %v, want one of line 41", err)
-	}
 	long := strings.Repeat("zyxwvu", 8)
-	write(lines + ">>" + long + "<< a dog\tun chien\n")
-	if _, err := Read(context.Background(), options, o); err == nil || !strings.Contains(err.Error(), "expected up to 16") || !strings.Contains(err.Error(), long) {
-		t.Errorf("error %v, want one of the pieces of %s", err, long)
+	for _, c := range []struct {
+		more  string // lines
+		model model.Config
+		wants []string
+	}{
+		{"", model.Config{Source: model.ToFirst, TgtLanguages: "fra=5"}, []string{"line 2", "deu"}},
+		{"a dog\tun chien\n", model.Config{}, []string{"line 41"}},
+		{">>a=3<< a dog\tun chien\n", model.Config{}, []string{`line 41: found language "a=3"`}},
+		{">>" + long + "<< a dog\tun chien\n", model.Config{}, []string{"expected up to 16", long}},
+	} {
+		options.Train, options.Model = TSV(write(t, "pairs.tsv", lines+c.more, false)), c.model
+		_, err := Read(context.Background(), options, o)
+		for _, want := range c.wants {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: error %v, want %q in it", c.more, err, want)
+			}
+		}
 	}
 }
 

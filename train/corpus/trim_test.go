@@ -2,8 +2,6 @@ package corpus
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,14 +26,11 @@ func TestTrim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(t.TempDir(), "pairs.tsv")
 		var tsv strings.Builder
 		for i := range 20 {
 			tsv.WriteString(">>fra<< " + lines[i] + "\t" + lines[200+i] + "\n")
 		}
-		if err := os.WriteFile(path, []byte(tsv.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		path := write(t, "pairs.tsv", tsv.String(), false)
 		last := int32(full.Source.Size() - 1)
 		languages := []model.Language{{Code: "deu", IDs: []int32{last}}, {Code: "fra", IDs: []int32{last - 1, 40}}}
 		read := func(trim bool) *Corpus {
@@ -75,14 +70,11 @@ func TestTrim(t *testing.T) {
 // the corpus has with these. Without it the given ones stay.
 func TestLearn(t *testing.T) {
 	lines := texttest.Lines(2000)
-	path := filepath.Join(t.TempDir(), "pairs.tsv")
 	var tsv strings.Builder
 	for i := range 1000 {
 		tsv.WriteString(lines[i] + "\t" + lines[1000+i] + "\n")
 	}
-	if err := os.WriteFile(path, []byte(tsv.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	path := write(t, "pairs.tsv", tsv.String(), false)
 	var other vocab.Trainer
 	other.Add(text.Pair{Source: "quite another text with other words", Target: "with other words"})
 	given, err := other.Train(300, true)
