@@ -291,7 +291,7 @@ func (l *lineReader) next() ([]byte, error) {
 	case err != nil:
 		return nil, l.failed(err)
 	case !utf8.Valid(line):
-		return nil, fmt.Errorf("%s:%d: invalid UTF-8 at byte %d, expected text in UTF-8%s", l.name, l.line, 1+validPrefix(line), l.encodingHint(line))
+		return nil, fmt.Errorf("%s:%d: invalid UTF-8 at byte %d, expected text in UTF-8%s", l.name, l.line, 1+charset.Invalid(view(line)), l.encodingHint(line))
 	}
 	return line, nil
 }
@@ -315,17 +315,4 @@ func (l *lineReader) encodingHint(line []byte) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%s? convert it: iconv -f %s -t utf-8)", name, iconv)
-}
-
-// validPrefix returns the length of the longest prefix of b that is valid UTF-8.
-func validPrefix(b []byte) int {
-	n := 0
-	for n < len(b) {
-		r, size := utf8.DecodeRune(b[n:])
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		n += size
-	}
-	return n
 }

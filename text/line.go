@@ -7,6 +7,8 @@ import (
 	"iter"
 	"strings"
 	"unicode/utf8"
+
+	"tfm/text/charset"
 )
 
 // Line is a line of a file.
@@ -59,7 +61,7 @@ func (l *lineReader) nextRepaired() (Line, error) {
 		line.Warnings = append(line.Warnings, line.Warning(LongLine, "line of %d bytes truncated to %d", length, end))
 	}
 	if !utf8.Valid(raw) {
-		line.Warnings = append(line.Warnings, line.Warning(InvalidUTF8, "invalid UTF-8 at byte %d, replaced by U+FFFD%s", 1+validPrefix(raw), l.encodingHint(raw)))
+		line.Warnings = append(line.Warnings, line.Warning(InvalidUTF8, "invalid UTF-8 at byte %d, replaced by U+FFFD%s", 1+charset.Invalid(view(raw)), l.encodingHint(raw)))
 		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
 	line.Text = string(raw)

@@ -35,12 +35,8 @@ func (r *PairReader) nextRepaired() (RepairedPair, error) {
 		}
 	}
 	for _, w := range slices.Concat(src.Warnings, tgt.Warnings) {
-		switch w.Kind {
-		case InvalidUTF8:
-			p.Invalid = true
-		case LongLine:
-			p.Long = true
-		}
+		p.Invalid = p.Invalid || w.Kind == InvalidUTF8
+		p.Long = p.Long || w.Kind == LongLine
 	}
 	return p, nil
 }

@@ -109,6 +109,7 @@ func openTMX(r *bufio.Reader, f Files) io.Reader {
 	if *t.oneSided = 0; !f.Likely {
 		t.src, t.tgt = f.SrcLang, f.TgtLang
 	}
+	t.xml.Entity = xml.HTMLEntity
 	t.xml.CharsetReader = func(name string, in io.Reader) (io.Reader, error) {
 		name = strings.ToLower(name)
 		if order != nil || name == "utf8" || strings.HasPrefix(name, "utf-16") {
@@ -348,9 +349,8 @@ func (l *limitedElements) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// characters reads XML with characters that decoders refuse although programs write them. Control
-// characters, also as references, become references to U+FFFD, and HTML's names of characters
-// become references to their numbers.
+// characters reads XML with characters that decoders refuse although programs write them: control
+// characters, also as references, become references to U+FFFD.
 type characters struct {
 	r   *bufio.Reader
 	out []byte // that is not read yet
@@ -386,25 +386,15 @@ func (c *characters) Read(p []byte) (int, error) {
 }
 
 // legalCharacter returns the replacement of the first bytes of b and their number: of a control
-// character, of &, or of the whole reference that & begins.
+// character, of a reference to one, or of &.
 func legalCharacter(b []byte) (length int, legal string) {
-	end := bytes.IndexByte(b, ';') + 1
 	if b[0] != '&' {
 		return 1, "&#xFFFD;"
 	}
-	if end == 0 {
-		return 1, "&"
+	reference := string(b[:bytes.IndexByte(b, ';')+1])
+	first, _ := utf8.DecodeRuneInString(html.UnescapeString(reference))
+	if strings.HasPrefix(reference, "&#") && xmltext.Legal(first) == utf8.RuneError {
+		return len(reference), "&#xFFFD;"
 	}
-	reference := string(b[:end])
-	character := html.UnescapeString(reference)
-	first, size := utf8.DecodeRuneInString(character)
-	switch {
-	case size != len(character): // text, or unknown
-		return 1, "&"
-	case xmltext.Legal(first) == utf8.RuneError:
-		return end, "&#xFFFD;"
-	case reference[1] == '#' || first < utf8.RuneSelf: // known to XML
-		return 1, "&"
-	}
-	return end, fmt.Sprintf("&#%d;", first)
+	return 1, "&"
 }

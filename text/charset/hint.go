@@ -3,6 +3,7 @@ package charset
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // declaration matches the declaration of an encoding in HTML, XML and po files.
@@ -45,4 +46,14 @@ func Guess(s string) (name, iconv string) {
 		return "GBK", "gb18030"
 	}
 	return "", ""
+}
+
+// Invalid returns the index of the first byte of s that is invalid UTF-8, or -1.
+func Invalid(s string) int {
+	for i, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)) {
+			return i
+		}
+	}
+	return -1
 }

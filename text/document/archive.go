@@ -36,10 +36,11 @@ func openArchive(d *document) (*archive, error) {
 	}
 	r, err := zip.NewReader(d.in, d.size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		if kind := oleKind(d); kind != "" {
-			return fail("%s", kind)
+		begin := make([]byte, len(oleMagic))
+		if d.in.ReadAt(begin, 0); string(begin) == oleMagic {
+			return fail("a file of Office 97 to 2003, or protected by a password; save it as docx, pptx or xlsx, without a password")
 		}
-		return fail("truncated or not a zip archive, as %s are", "office documents and e-books")
+		return fail("truncated or not a zip archive, as office documents and e-books are")
 	}
 	if len(r.File) > maxParts {
 		return fail("archive of %d parts, limit %d", len(r.File), maxParts)
@@ -127,35 +128,31 @@ func (a *archive) asDocument(part string, content []byte, w io.Writer) *document
 // Parts that do not change are copied in their compressed form, in the same order, and an archive
 // without changes byte for byte.
 func (a *archive) translate(formatOf func(part string) func(*document) error) error {
-	var z *zip.Writer // nil until a part changes
-	for i, f := range a.File {
+	changed := map[*zip.File][]byte{}
+	for _, f := range a.File {
 		content, err := a.translatePart(f, formatOf(partName(f)))
 		if err != nil {
 			return err
 		}
-		if content != nil && z == nil {
-			z = zip.NewWriter(a.w)
-			for _, before := range a.File[:i] {
-				if err := copyPart(z, before); err != nil {
-					return fmt.Errorf("%s: part %.80q: %w", a.name, before.Name, err)
-				}
-			}
+		if content != nil {
+			changed[f] = content
 		}
-		if z == nil {
-			continue
-		}
-		if content == nil {
-			err = copyPart(z, f)
-		} else {
+	}
+	if len(changed) == 0 {
+		_, err := io.Copy(a.w, io.NewSectionReader(a.in, 0, a.size))
+		return err
+	}
+	z := zip.NewWriter(a.w)
+	for _, f := range a.File {
+		var err error
+		if content, ok := changed[f]; ok {
 			err = writePart(z, f.FileHeader, content)
+		} else {
+			err = copyPart(z, f)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: part %.80q: %w", a.name, f.Name, err)
 		}
-	}
-	if z == nil {
-		_, err := io.Copy(a.w, io.NewSectionReader(a.in, 0, a.size))
-		return err
 	}
 	if err := z.SetComment(a.Comment); err != nil {
 		return err
@@ -204,26 +201,6 @@ func writePart(z *zip.Writer, h zip.FileHeader, content []byte) error {
 // oleMagic begins files of the format of Office 97 to 2003, which also holds encrypted documents of
 // later versions.
 const oleMagic = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-
-// oleKind describes a document in the format of Office 97, or returns "" if d is no such document.
-// Its kind is the name of its first stream in the file.
-func oleKind(d *document) string {
-	b := make([]byte, d.size)
-	if _, err := d.in.ReadAt(b, 0); err != nil && err != io.EOF || !bytes.HasPrefix(b, []byte(oleMagic)) {
-		return ""
-	}
-	for _, k := range []struct{ stream, kind string }{
-		{"EncryptedPackage", "protected by a password; save it without"},
-		{"WordDocument", "a document of Word 97 to 2003; save it as docx"},
-		{"PowerPoint Document", "a presentation of PowerPoint 97 to 2003; save it as pptx"},
-		{"Workbook", "a workbook of Excel 97 to 2003; save it as xlsx"},
-	} {
-		if bytes.Contains(b, []byte(strings.Join(strings.Split(k.stream, ""), "\x00")+"\x00\x00\x00")) {
-			return k.kind
-		}
-	}
-	return "a file of Office 97 to 2003; save it in a newer format"
-}
 
 // zipMagic begins the first part of a zip archive.
 const zipMagic = "PK\x03\x04"

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf16"
 
 	"tfm/text/markup"
 )
@@ -159,15 +158,7 @@ func TestHostileArchives(t *testing.T) {
 
 // Documents of Office 97, and encrypted ones of later versions, are named.
 func TestOLE(t *testing.T) {
-	for stream, words := range map[string]string{
-		"EncryptedPackage": "protected by a password", "WordDocument": "Word 97", "Workbook": "Excel 97", "PowerPoint Document": "PowerPoint 97", "Other": "Office 97",
-	} {
-		b := []byte(oleMagic + strings.Repeat("\x00", 1000))
-		for _, c := range utf16.Encode([]rune(stream + "\x00")) {
-			b = binary.LittleEndian.AppendUint16(b, c)
-		}
-		fails(t, "a.docx", string(b), words)
-	}
+	fails(t, "a.docx", oleMagic+strings.Repeat("\x00", 1000), "a file of Office 97 to 2003, or protected by a password")
 }
 
 func FuzzArchive(f *testing.F) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"tfm/text/charset"
 )
@@ -38,7 +37,7 @@ func (d *document) open(pageOf func(language string) *charset.Page) (*editor, er
 	if i := strings.IndexByte(e.src, 0); i >= 0 {
 		return nil, e.errorf(i, "found a zero byte, expected text")
 	}
-	if i := invalidUTF8(e.src); i >= 0 {
+	if i := charset.Invalid(e.src); i >= 0 {
 		if pageOf != nil {
 			e.page = pageOf(d.From)
 		}
@@ -78,16 +77,6 @@ func decodeUTF16(raw []byte, order binary.ByteOrder) (string, error) {
 
 // line returns the number of the line of byte i.
 func line(s string, i int) int { return 1 + strings.Count(s[:i], "\n") }
-
-// invalidUTF8 returns the index of the first byte of s that is invalid UTF-8, or -1.
-func invalidUTF8(s string) int {
-	for i, r := range s {
-		if r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)) {
-			return i
-		}
-	}
-	return -1
-}
 
 // decodeHead returns the first bytes of a file in UTF-8 without a byte order mark, as far as they
 // are text.

@@ -225,11 +225,16 @@ func (p *inlineParser) delimiters(i int) int {
 // emphasis pairs the runs from index bottom.
 func (p *inlineParser) emphasis(bottom int) {
 	// floor is the index of the first run that may open, by what the closing run is.
-	floor := map[[3]int]int{}
+	type closer struct {
+		char    byte
+		length  int // modulo 3
+		canOpen bool
+	}
+	floor := map[closer]int{}
 	for i := bottom; i < len(p.runs); i++ {
 		c := &p.runs[i]
 		for c.canClose && c.count > 0 {
-			key := [3]int{int(c.char), c.length % 3, boolInt(c.canOpen)}
+			key := closer{c.char, c.length % 3, c.canOpen}
 			j := i - 1
 			lowest := max(bottom, floor[key])
 			for ; j >= lowest; j-- {
@@ -262,13 +267,6 @@ func (p *inlineParser) emphasis(bottom int) {
 	for i := bottom; i < len(p.runs); i++ {
 		p.runs[i].canOpen, p.runs[i].canClose = false, false
 	}
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // bracket parses a ] and what follows it.

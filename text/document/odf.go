@@ -146,15 +146,7 @@ func (o *odfPart) block(p *paragraph, n *node) []piece {
 	if len(n.nodes) == 0 || o.isUnit(n) { // the latter is copied
 		return raw(o.src[n.start:n.end])
 	}
-	return o.around(n, n.inner, o.blocks(p, n.nodes))
-}
-
-// blocks returns the pieces of nodes that are not in a paragraph.
-func (o *odfPart) blocks(p *paragraph, nodes []*node) (pieces []piece) {
-	for _, c := range nodes {
-		pieces = append(pieces, o.block(p, c)...)
-	}
-	return pieces
+	return o.around(n, n.inner, p.blocks(n.nodes, o.block))
 }
 
 // content returns the content of a paragraph with the tags of the spans around it. space is whether

@@ -137,23 +137,14 @@ func (o *officePart) block(p *paragraph, n *node) []piece {
 		tag := p.attributes(o.src[n.start:n.inner[0]], numberText, n.prefixed("", "val"))
 		return append(tag, piece{raw: o.src[n.inner[0]:n.end]})
 	}
-	tag := raw(o.src[n.start:n.inner[0]])
 	if hasAltText(n) {
-		tag = p.attributes(tag[0].raw, nil, "descr", "title")
+		tag := p.attributes(o.src[n.start:n.inner[0]], nil, "descr", "title")
+		return slices.Concat(tag, p.blocks(n.nodes, o.block), raw(o.src[n.inner[1]:n.end]))
 	}
-	return slices.Concat(tag, o.blocks(p, n.nodes), raw(o.src[n.inner[1]:n.end]))
-}
-
-// blocks returns the pieces of nodes that are not in a paragraph.
-func (o *officePart) blocks(p *paragraph, nodes []*node) (pieces []piece) {
-	for _, c := range nodes {
-		if len(c.nodes) == 0 && !hasAltText(c) {
-			pieces = append(pieces, piece{raw: o.src[c.start:c.end]})
-		} else {
-			pieces = append(pieces, o.block(p, c)...)
-		}
+	if len(n.nodes) == 0 {
+		return raw(o.src[n.start:n.end])
 	}
-	return pieces
+	return o.around(n, n.inner, p.blocks(n.nodes, o.block))
 }
 
 // paragraph returns the pieces of a paragraph. Its properties are its first child, those of its end
@@ -235,7 +226,7 @@ func (o *officePart) content(p *paragraph, nodes []*node) (content []inline) {
 			} else if start, ok := strings.CutSuffix(c.name, "End"); ok {
 				kind, key = end, start+c.attr("w:id")
 			}
-			content = append(content, inline{kind: kind, key: key, open: o.blocks(p, []*node{c})})
+			content = append(content, inline{kind: kind, key: key, open: o.block(p, c)})
 		}
 	}
 	return content
@@ -288,7 +279,7 @@ func (o *officePart) run(p *paragraph, n *node) (content []inline) {
 	format := runFormat{tag + properties + n.prefixed("<", text), n.prefixed("</", "t>") + closing}
 	for _, c := range n.nodes {
 		alone := func() []piece {
-			return slices.Concat(raw(tag+all), o.blocks(p, []*node{c}), raw(closing))
+			return slices.Concat(raw(tag+all), o.block(p, c), raw(closing))
 		}
 		switch c.name {
 		case "", "w:rPr", "a:rPr", "x:rPr":

@@ -92,6 +92,14 @@ type paragraph struct {
 // add returns the pieces of the content of a paragraph, and adds its texts.
 func (p *paragraph) add(content []inline) []piece { return p.segments(p.merge(p.pair(content))) }
 
+// blocks returns the pieces of nodes that are not in a paragraph, by the block of a format.
+func (p *paragraph) blocks(nodes []*node, block func(*paragraph, *node) []piece) (pieces []piece) {
+	for _, c := range nodes {
+		pieces = append(pieces, block(p, c)...)
+	}
+	return pieces
+}
+
 // maxOpen is the limit of begins of ranges without their ends in a paragraph.
 const maxOpen = 64
 
