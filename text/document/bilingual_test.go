@@ -28,5 +28,18 @@ func TestHTML(t *testing.T) {
 	if err != nil || !strings.Contains(got, "<p>ONE <b>WORD</b>") || !strings.Contains(got, "lang=\"de\"") {
 		t.Errorf("error %v, got %s", err, got)
 	}
+	for src, want := range map[string]string{
+		"\xFCber <script>\x80\x81</script>":      "ÜBER <script>\x80\x81</script>",
+		"<meta charset=latin1>\xFC &#x72D7;":     "<meta charset=latin1>Ü &#29399;",
+		"<meta charset=Shift_JIS>a word&eacute;": "<meta charset=Shift_JIS>A WORD&#201;",
+		"<meta charset=utf-8>one \xFF":           "<meta charset=utf-8>ONE \uFFFD",
+	} {
+		want = strings.ReplaceAll(want, "Ü", "\xDC")
+		if got, _, err := translateString("a.html", src, Options{}, shout); err != nil || got != want {
+			t.Errorf("%q: got %q, want %q, error %v", src, got, want, err)
+		}
+	}
+	fails(t, "a.html", "<meta charset=gb2312>\xD6", "a.html: found text in gb2312, expected UTF-8")
+	fails(t, "a.xhtml", "<?xml encoding='x'?>é", "found text in x, expected UTF-8")
 	fails(t, "a.xhtml", "<?xml version='1.0'?><html><p></html>", "a.xhtml")
 }

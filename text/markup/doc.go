@@ -1,6 +1,6 @@
 // Package markup reads HTML and XML as texts with inline elements, puts the elements of a text
 // around the words of its translation, and writes the document with the translations. It imports
-// packages text, charset and script and the standard library.
+// packages text and script and the standard library.
 //
 //	text.go      a text with its elements
 //	scanner.go   the tokens of HTML and XML
@@ -8,7 +8,6 @@
 //	html.go      which elements of HTML enclose a text, as browsers understand any markup
 //	xml.go       which elements of XML do
 //	document.go  a document as texts and the bytes around them
-//	charset.go   encodings
 //	entity.go    character references
 //	place.go     where elements are in a translation
 //	protected.go placeholders, URLs and other text that is not translated

@@ -9,7 +9,6 @@ import (
 	"unicode"
 
 	"tfm/text"
-	"tfm/text/charset"
 )
 
 // Document is a document of HTML or XML as its texts and the bytes around them.
@@ -278,7 +277,6 @@ type builder struct {
 	runs   []run
 	values []value
 	root   string
-	page   *charset.Page // of the bytes, nil for UTF-8
 }
 
 // event adds an event.
@@ -292,8 +290,10 @@ func (b *builder) event(e event) {
 
 // text returns the characters of s, text with character references.
 func (b *builder) text(s string) string {
-	return strings.ReplaceAll(html.UnescapeString(b.utf8(s)), "\x00", "")
+	return strings.ReplaceAll(html.UnescapeString(validUTF8(s)), "\x00", "")
 }
+
+func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // attributes adds the attributes of a start tag: those of HTML that a reader sees, and those of the
 // language.
@@ -316,7 +316,7 @@ func (b *builder) attributes(t *token, ofHTML bool) {
 			seen = slices.Contains(seenMeta, lower(name+property))
 		}
 		if seen && ofHTML {
-			b.attribute(a, decodeAttribute(b.utf8(b.src[a.value.Start:a.value.End])))
+			b.attribute(a, decodeAttribute(validUTF8(b.src[a.value.Start:a.value.End])))
 		}
 	}
 }
@@ -355,7 +355,7 @@ func (b *builder) endRun() {
 	for i := range events {
 		if e := &events[i]; e.kind == textEvent {
 			if e.cdata {
-				e.plain = b.utf8(strings.TrimSuffix(strings.TrimPrefix(e.source(b), cdataBegin), cdataEnd))
+				e.plain = validUTF8(strings.TrimSuffix(strings.TrimPrefix(e.source(b), cdataBegin), cdataEnd))
 			} else {
 				e.plain = b.text(e.source(b))
 			}

@@ -2,7 +2,6 @@ package markup
 
 import (
 	"html"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -39,7 +38,6 @@ func decodeAttribute(s string) string {
 // escaper writes characters as text of a document.
 type escaper struct {
 	xml   bool
-	ascii bool // the document is not in UTF-8: write other characters as references
 	quote byte // of an attribute's value, 0 for text
 }
 
@@ -58,8 +56,6 @@ func (e escaper) append(dst []byte, s string) []byte {
 			dst = append(dst, "&#39;"...)
 		case r == 0xA0 && !e.xml:
 			dst = append(dst, "&nbsp;"...)
-		case r >= utf8.RuneSelf && e.ascii:
-			dst = append(strconv.AppendInt(append(dst, "&#"...), int64(r), 10), ';')
 		default:
 			dst = utf8.AppendRune(dst, r)
 		}

@@ -11,17 +11,12 @@ const maxDepth = 4096
 
 // ReadHTML reads a document or a part of one. It reads markup that is not valid as the HTML
 // standard prescribes, as browsers do, so that it finds the same elements and the same paragraphs.
-// The error reports an encoding other than UTF-8 and Windows-1252, or elements in more than 4,096
-// others.
+// The error reports elements in more than 4,096 others. s is in UTF-8, whatever encoding it declares.
 //
 // The text of elements such as code, and of those with translate="no" or of the class notranslate,
 // is kept.
 func ReadHTML(s string) (*Document, error) {
-	b := builder{src: s}
-	if err := b.charset(); err != nil {
-		return nil, err
-	}
-	p := htmlParser{builder: b, scanner: scanner{s: s}}
+	p := htmlParser{builder: builder{src: s}, scanner: scanner{s: s}}
 	for p.scanner.more() {
 		top := p.top()
 		p.scanner.foreign = top != nil && top.foreign

@@ -95,8 +95,7 @@ func TestReadHTML(t *testing.T) {
 		`a <math><mi>x</math> b <svg><a>c</a></svg> d`: `a {{}[x]} b {}d`,
 		`<![CDATA[a]]>b <svg><![CDATA[ > ]]></svg> c`:  `b {}c`,
 		// Encodings
-		"\xFCber":                      "über",
-		"<meta charset=latin1>\x80":    "",
+		"<meta charset=latin1>é":       "é", // of a document that was decoded
 		"<meta charset=UTF-8>a\xFF":    "a\uFFFD",
 		"<title>a</title><p lang=en>b": "a|b",
 	})
@@ -124,7 +123,6 @@ func TestErrors(t *testing.T) {
 		"<!-- ":                           `line 1: found the end after "<!-- ", expected "-->"`,
 		"<a b='":                          `line 1: found the end of the document in the tag <a>`,
 		"<!DOCTYPE a [":                   `line 1: found the end of the document in a declaration, expected ">"`,
-		"<?xml encoding='x'?>é":           `found text in x, expected UTF-8`,
 		strings.Repeat("<a>", maxDepth+1): `line 1: found more than 4096 elements in one another`,
 	} {
 		if _, err := ReadXML(s); err == nil || err.Error() != want {
@@ -132,8 +130,6 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{
-		"\xFF\xFEa":                       `found text in UTF-16, expected UTF-8`,
-		"<meta charset=gb2312>\xD6":       `found text in gb2312, expected UTF-8`,
 		strings.Repeat("<b>", maxDepth+1): `line 1: found more than 4096 elements in one another`,
 	} {
 		if _, err := ReadHTML(s); err == nil || err.Error() != want {
@@ -161,7 +157,7 @@ func TestErrors(t *testing.T) {
 func TestAppend(t *testing.T) {
 	for _, test := range [][3]string{
 		{`<html lang="en"><p title=a>a <b>b</b><br>  c <i lang=en>d</i>`, "x é “y” & <z>", `<html lang="zh"><p title="x é “y” &amp; &lt;z>">x é “y” &amp; &lt;z&gt;<b></b><br>  <i lang="zh"></i>`},
-		{"<meta charset=latin1><p>\xE9 <b title='a'>b</b>", "é'狗\u00A0", "<meta charset=latin1><p>&#233;'&#29399;&nbsp;<b title='&#233;&#39;&#29399;&nbsp;'></b>"},
+		{"<p>é <b title='a'>b</b>", "é'狗\u00A0", "<p>é'狗&nbsp;<b title='é&#39;狗&nbsp;'></b>"},
 	} {
 		d, err := ReadHTML(test[0])
 		if err != nil {
