@@ -23,8 +23,8 @@ func translateHTML(d *document) error {
 }
 func translateXHTML(d *document) error { return translateMarkup(d, markup.ReadXML, "") }
 
-// translateMarkup translates a document of HTML or XML, which names its encoding. One that does not,
-// and is invalid UTF-8, is in the encoding unnamed.
+// translateMarkup translates a document of HTML or XML, which names its encoding. One that does
+// not, and is invalid UTF-8, is in the encoding unnamed.
 func translateMarkup(d *document, read func(string) (*markup.Document, error), unnamed string) error {
 	raw, err := d.bytes()
 	if err != nil {

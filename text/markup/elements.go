@@ -27,11 +27,10 @@ const (
 var classes = func() map[string]class {
 	m := map[string]class{}
 	for names, c := range map[string]class{
-		"address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer header hgroup main menu nav ol search section summary ul": block | special | closesP | ends,
+		"address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form header hgroup main menu nav ol search section summary ul": block | special | closesP | ends,
 		"h1 h2 h3 h4 h5 h6":                    block | special | closesP,
 		"p":                                    block | special | closesP | implied,
 		"li dd dt":                             block | special | closesP | implied,
-		"form":                                 block | special | closesP,
 		"pre listing":                          block | special | closesP | ends | kept,
 		"xmp":                                  block | special | closesP | raw | kept,
 		"plaintext":                            block | special | closesP | raw | kept,

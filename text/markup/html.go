@@ -11,7 +11,8 @@ const maxDepth = 4096
 
 // ReadHTML reads a document or a part of one. It reads markup that is not valid as the HTML
 // standard prescribes, as browsers do, so that it finds the same elements and the same paragraphs.
-// The error reports elements in more than 4,096 others. s is in UTF-8, whatever encoding it declares.
+// The error reports elements in more than 4,096 others. s is in UTF-8, whatever encoding it
+// declares.
 //
 // The text of elements such as code, and of those with translate="no" or of the class notranslate,
 // is kept.
@@ -52,7 +53,6 @@ type htmlParser struct {
 	scanner    scanner
 	open       []*element
 	formatting []*element // nil is a marker
-	form       *element
 	inBody     bool
 	elements   int
 }
@@ -234,11 +234,6 @@ func (p *htmlParser) start(t token) {
 	case c&tablePart != 0:
 		p.point(t, p.keep()) // not in a table
 		return
-	case t.name == "form":
-		if p.form != nil && p.find(named("template"), named()) < 0 {
-			p.point(t, p.keep())
-			return
-		}
 	case t.name == "li", t.name == "dd", t.name == "dt":
 		of := []string{"dd", "dt"}
 		if t.name == "li" {
@@ -306,8 +301,6 @@ func (p *htmlParser) start(t token) {
 		p.addFormatting(e)
 	case c&marker != 0:
 		p.formatting = append(p.formatting, nil)
-	case t.name == "form":
-		p.form = e
 	}
 }
 
@@ -345,17 +338,6 @@ func (p *htmlParser) end(t token) {
 	case t.name == "template":
 		if closed = p.find(named("template"), named()); closed >= 0 {
 			p.clearFormatting()
-		}
-	case t.name == "form":
-		e := p.form
-		p.form = nil
-		if closed = p.find(func(o *element) bool { return o == e }, isScope); closed >= 0 {
-			p.closeImplied("")
-			if p.top() != e {
-				remove(&p.open, e)
-				p.close(t, e)
-				return
-			}
 		}
 	case t.name == "li":
 		closed = p.find(named("li"), func(e *element) bool { return isScope(e) || named("ol", "ul")(e) })
@@ -541,14 +523,9 @@ func (p *htmlParser) startInTable(t *token) bool {
 		p.popUntil("table")
 		p.open = p.open[:len(p.open)-1]
 		return false
-	case t.name == "form":
-		// Within a table a form is empty.
-		if p.form == nil {
-			p.form = p.push(*t, false)
-			p.open = p.open[:len(p.open)-1]
-		} else {
-			p.point(*t, p.keep())
-		}
+	case t.name == "form": // empty within a table
+		p.push(*t, false)
+		p.open = p.open[:len(p.open)-1]
 		return true
 	case t.name == "input":
 		if kind, _ := t.attr(p.src, "type"); strings.EqualFold(kind, "hidden") {

@@ -16,7 +16,8 @@ import (
 // its elements are beside text as there are elsewhere with text in them. The text of elements of
 // the names code, pre and the like is kept, and of those with translate="no" or its:translate="no".
 // No declaration of a document type is followed: a reference to an entity that HTML does not know
-// is an empty span. s is in UTF-8, whatever encoding it declares. The error names a line and the violation of well-formedness.
+// is an empty span. s is in UTF-8, whatever encoding it declares. The error names a line and the
+// violation of well-formedness.
 func ReadXML(s string) (*Document, error) { return readXML(s, nil) }
 
 // KeepXML returns a ReadXML for which the text of elements of some names is kept too.
