@@ -253,8 +253,7 @@ func shortlistTensors(s *safetensors.File) (list []safetensors.Tensor, err error
 			if err != nil {
 				return nil, err
 			}
-			t.Data = data
-			list = append(list, t)
+			list = append(list, safetensors.Tensor{Name: t.Name, DType: t.DType, Shape: t.Shape, Data: data})
 		}
 	}
 	return list, nil
