@@ -259,11 +259,6 @@ func FuzzReadArgos(f *testing.F) {
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := argos.Read(writePackage(t, data))
-		if err != nil {
-			return
-		}
-		if _, _, err := file.Encode(); err != nil {
-			t.Fatalf("found a model that cannot be saved: %v", err)
-		}
+		parttest.CheckFuzzed(t, file, err)
 	})
 }

@@ -46,6 +46,11 @@ func TestDetect(t *testing.T) {
 		if got, confidence := d.Detect(sentence); got != lang || confidence < 0.8 {
 			t.Errorf("Detect(%q) = %s, %.3f, want %s, at least 0.8", sentence, got, confidence, lang)
 		}
+		candidates := d.Candidates(sentence)
+		if got, confidence := d.Detect(sentence); candidates[0] != (Candidate{got, confidence}) {
+			t.Errorf("%s: first candidate %v, but Detect answers %s, %.3f", lang, candidates[0], got, confidence)
+		}
+		checkCandidates(t, candidates)
 		upper := strings.ToUpper(sentence)
 		if got, _ := d.Detect(upper); got != lang {
 			t.Errorf("Detect(%q) = %s, want %s", upper, got, lang)
@@ -102,18 +107,6 @@ func TestAmong(t *testing.T) {
 	}
 	if again, unknown := d.Among("pt-BR", "en"); len(unknown) > 0 || !slices.Equal(again.Languages(), []string{"en", "pt-BR"}) {
 		t.Errorf("languages %q without %q", again.Languages(), unknown)
-	}
-}
-
-func TestCandidates(t *testing.T) {
-	d := Default()
-	for lang, sentence := range samples {
-		candidates := d.Candidates(sentence)
-		got, confidence := d.Detect(sentence)
-		if candidates[0] != (Candidate{got, confidence}) {
-			t.Errorf("%s: first candidate %v, but Detect answers %s, %.3f", lang, candidates[0], got, confidence)
-		}
-		checkCandidates(t, candidates)
 	}
 }
 

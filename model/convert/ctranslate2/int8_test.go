@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"tfm/mat"
-	"tfm/model/convert/internal/parttest"
 )
 
 // The matrices of an int8 model, read as float32, are quantized to the same integers again, row by
@@ -17,10 +16,6 @@ func TestCTranslate2Int8IsKept(t *testing.T) {
 	for _, dir := range []string{"v3-int8", "v6-int8"} {
 		checkInt8(t, "../testdata/ctranslate2-"+dir)
 	}
-}
-
-func TestCTranslate2Int8IsKeptPretrained(t *testing.T) {
-	checkInt8(t, filepath.Join(parttest.DataFile(t, "pretrained-ct2-aren"), "v2", "aren-transliteration-i8"))
 }
 
 func checkInt8(t *testing.T, dir string) {

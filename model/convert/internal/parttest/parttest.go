@@ -33,7 +33,8 @@ func TokenizersOf(t testing.TB, f model.File) vocab.Tokenizers {
 	return v
 }
 
-// CheckFuzzed checks the result of a reader: an error of one line, or a model that translates.
+// CheckFuzzed checks the result of a reader: an error of one line, or a model that translates and
+// can be saved.
 func CheckFuzzed(t *testing.T, f model.File, err error) {
 	t.Helper()
 	if err != nil {
@@ -41,6 +42,9 @@ func CheckFuzzed(t *testing.T, f model.File, err error) {
 			t.Errorf("error %q", s)
 		}
 		return
+	}
+	if _, _, err := f.Encode(); err != nil {
+		t.Fatalf("found a model that cannot be saved: %v", err)
 	}
 	v := TokenizersOf(t, f)
 	src := v.Source.Encode(nil, "ta gi")
