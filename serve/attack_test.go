@@ -206,9 +206,7 @@ func TestSmuggling(t *testing.T) {
 func TestPathTricks(t *testing.T) {
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "secret.tsv")
-	if err := os.WriteFile(secret, []byte("dog\tWauwau\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, secret, "dog\tWauwau\n")
 	address, _ := listen(t, time.Minute, 0, serve.Options{})
 	for _, base := range []string{"/download_file/", "/page/", "/", "/translate/", "/translate/../", "/./"} {
 		for _, trick := range []string{"../secret.tsv", "..%2fsecret.tsv", "%2e%2e/secret.tsv", "%252e%252e%252fsecret.tsv", `..\secret.tsv`, "..%5csecret.tsv", "..%00/secret.tsv",
@@ -231,9 +229,7 @@ func TestPathTricks(t *testing.T) {
 func TestGuessedKeys(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	key, line := serve.NewKey("mastodon")
-	if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, line+"\n")
 	h, _ := newServer(t, serve.Options{Keys: path})
 	hash := sha256.Sum256([]byte(key))
 	guesses := []string{line, hex.EncodeToString(hash[:]), string(hash[:]), "mastodon", strings.ToUpper(key), key + "\x00", key + " ", " " + key, key + key, "%", "*", "[]", strings.Repeat("a", 10_000)}
@@ -266,9 +262,7 @@ func TestGuessedKeys(t *testing.T) {
 func TestPlantedSecrets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	key, line := serve.NewKey("mastodon")
-	if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, line+"\n")
 	var log bytes.Buffer
 	h, _ := newServer(t, serve.Options{Keys: path, Log: slog.New(slog.NewJSONHandler(&log, nil)), MaxBody: 4000})
 	const secret = "SECRET"

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -147,9 +146,7 @@ func FuzzHeaders(f *testing.F) {
 	dir := f.TempDir()
 	path := filepath.Join(dir, "keys")
 	key, line := serve.NewKey("name")
-	if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
-		f.Fatal(err)
-	}
+	writeFile(f, path, line)
 	random(f, dir, "en", "de", 1)
 	s, err := serve.New(serve.Options{Models: []string{dir}, Keys: path, MaxCharacters: 30, TrustProxy: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}})
 	if err != nil {

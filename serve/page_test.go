@@ -193,9 +193,7 @@ func TestPageInBrowser(t *testing.T) {
 		random(t, dir, p[0], p[1], uint64(i+1))
 	}
 	glossary := filepath.Join(dir, "terms.tsv")
-	if err := os.WriteFile(glossary, []byte("dog\tHund\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, glossary, "dog\tHund\n")
 	start := func(t *testing.T, o serve.Options) (*recorder, string) {
 		o.Models, o.Glossaries = []string{dir}, []string{glossary}
 		s, err := serve.New(o)
@@ -415,9 +413,7 @@ func TestPageInBrowser(t *testing.T) {
 		b := fresh(t)
 		content := "the red dog runs.\n\na cat sleeps.\n"
 		path := filepath.Join(t.TempDir(), "a.txt")
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, content)
 		for _, id := range b.call("POST", "/element", map[string]string{"using": "css selector", "value": "#files"}).(map[string]any) {
 			b.call("POST", "/element/"+id.(string)+"/value", map[string]string{"text": path})
 		}
@@ -514,9 +510,7 @@ func TestPageInBrowser(t *testing.T) {
 	t.Run("key", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "keys")
 		key, line := serve.NewKey("browser")
-		if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, line+"\n")
 		record, server := start(t, serve.Options{Keys: path})
 		b := openBrowser(t, driver, server+"/", "en", 1280)
 		b.choose("source", "en")

@@ -62,13 +62,27 @@ func newServer(t *testing.T, o serve.Options) (*httptest.Server, string) {
 	random(t, dir, "en", "de", 1)
 	random(t, dir, "de", "fr", 2)
 	o.Models = []string{dir}
+	return start(t, o), dir
+}
+
+// start returns a server with options.
+func start(t *testing.T, o serve.Options) *httptest.Server {
+	t.Helper()
 	s, err := serve.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := httptest.NewServer(s)
 	t.Cleanup(func() { h.Close(); s.Close() })
-	return h, dir
+	return h
+}
+
+// writeFile writes a text to a file.
+func writeFile(t testing.TB, path, s string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // want returns what a model says.
@@ -203,9 +217,7 @@ func TestMemory(t *testing.T) {
 	tmx, tsv, broken, swapped := filepath.Join(dir, "m.tmx"), filepath.Join(dir, "m.tsv"), filepath.Join(dir, "m.broken"), filepath.Join(dir, "swapped.tsv")
 	const unit = `<tu><tuv xml:lang="en-US"><seg>the red dog runs.</seg></tuv><tuv xml:lang="de"><seg>HUND</seg></tuv></tu>`
 	for path, s := range map[string]string{tmx: `<tmx version="1.4"><header srclang="en-US"/><body>` + unit + `</body></tmx>`, tsv: "the red dog runs.\tHUND\n", broken: `<tmx version="1.4"><header srclang="en-US"/><body>` + unit + `<tu>`} {
-		if err := os.WriteFile(path, []byte(s), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, s)
 	}
 	h, models := newServer(t, serve.Options{Memory: tmx})
 	cat := want(t, filepath.Join(models, "en-de.safetensors"), "a cat sleeps.")
@@ -233,15 +245,9 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: %v, %v, want an error with %s", path, s, err, want)
 		}
 	}
-	one, err := serve.New(serve.Options{Models: []string{filepath.Join(models, "en-de.safetensors")}, Memory: tsv})
-	if err != nil {
-		t.Fatal(err)
-	}
-	one.Close()
+	start(t, serve.Options{Models: []string{filepath.Join(models, "en-de.safetensors")}, Memory: tsv})
 	reversed := strings.Repeat("Der Hund, den wir gestern sahen, lief über die Straße.\tThe dog that we saw yesterday ran across the street.\n", 60)
-	if err := os.WriteFile(swapped, []byte(reversed), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, swapped, reversed)
 	if _, err := serve.New(serve.Options{Models: []string{filepath.Join(models, "en-de.safetensors")}, Memory: swapped}); err == nil || !strings.Contains(err.Error(), "swapped.tsv: found sources that look like de") {
 		t.Errorf("columns in the other order: error %v", err)
 	}
@@ -264,18 +270,10 @@ func TestMemoryOfManyLanguages(t *testing.T) {
 			b.WriteString(`<tuv xml:lang="` + l + `"><seg>` + l + `</seg></tuv>`)
 		}
 		path := filepath.Join(dir, strings.Join(languages, "-")+".tmx")
-		if err := os.WriteFile(path, []byte(`<tmx version="1.4"><header srclang="en-US"/><body><tu>`+b.String()+`</tu></body></tmx>`), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, `<tmx version="1.4"><header srclang="en-US"/><body><tu>`+b.String()+`</tu></body></tmx>`)
 		return path
 	}
-	s, err := serve.New(serve.Options{Models: []string{many}, Memory: memory("en-US", "zh-CN")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	h := httptest.NewServer(s)
-	defer h.Close()
+	h := start(t, serve.Options{Models: []string{many}, Memory: memory("en-US", "zh-CN")})
 	for _, c := range []struct{ text, source, target, want string }{
 		{"en-US", "en", "zh-Hans", "zh-CN"}, {"zh-CN", "zh-Hans", "en", "en-US"}, {"en-US", "en", "zh-Hant", ""}, {"en-US", "en", "de", ""}, {"en-US", "de", "zh-Hans", ""},
 	} {
@@ -366,9 +364,7 @@ func TestErrors(t *testing.T) {
 func TestKeys(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	key, line := serve.NewKey("mastodon")
-	if err := os.WriteFile(path, []byte("# clients\n"+line+" per-minute=2 characters=50\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, "# clients\n"+line+" per-minute=2 characters=50\n")
 	h, _ := newServer(t, serve.Options{Keys: path})
 	post := func(key string) (int, map[string]any) {
 		return send(t, request("POST", h.URL+"/translate", jsonObject, `{"q": "a dog", "source": "en", "target": "de", "api_key": "`+key+`"}`))

@@ -2,7 +2,6 @@ package translate_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -121,18 +120,14 @@ func TestAdaptStandIns(t *testing.T) {
 // request or by a code, are translated as without it. A tuned text is translated to its language.
 func TestMemoryLanguages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.tsv")
-	if err := os.WriteFile(path, []byte("the red dog sees the black cat\tle chien bleu mange le chien bleu\nthe big house\tCASA\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, "the red dog sees the black cat\tle chien bleu mange le chien bleu\nthe big house\tCASA\n")
 	tmx := filepath.Join(t.TempDir(), "memory.tmx")
 	variants := ""
 	for _, v := range []string{"en-US>house", "zh-TW>HANT", "zh-CN>HANS"} {
 		lang, seg, _ := strings.Cut(v, ">")
 		variants += `<tuv xml:lang="` + lang + `"><seg>` + seg + `</seg></tuv>`
 	}
-	if err := os.WriteFile(tmx, []byte(`<tmx version="1.4"><header srclang="en-US"/><body><tu>`+variants+`</tu></body></tmx>`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, tmx, `<tmx version="1.4"><header srclang="en-US"/><body><tu>`+variants+`</tu></body></tmx>`)
 	const s = "the red dog sees the black dog. the big house"
 	for _, c := range []struct {
 		change          func(*model.Config)

@@ -156,3 +156,11 @@ func newTranslator(t *testing.T, m *model.Transformer, tokenizers vocab.Tokenize
 	t.Cleanup(func() { tr.Close() })
 	return tr
 }
+
+// writeFile writes a text to a file.
+func writeFile(t testing.TB, path, s string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

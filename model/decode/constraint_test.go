@@ -135,58 +135,6 @@ func TestTextIsValid(t *testing.T) {
 	}
 }
 
-// counted counts the tokens that a Constraint forbids.
-type counted struct {
-	Constraint
-	forbidden *int
-}
-
-func (c counted) Allows(p *Partial, token int32) bool {
-	ok := c.Constraint.Allows(p, token)
-	if !ok {
-		*c.forbidden++
-	}
-	return ok
-}
-
-// Only returns nil, so that Allows decides.
-func (c counted) Only(*Partial) []int32 { return nil }
-
-// Constraints that forbid only improbable tokens change no translation and no score of a beam
-// search.
-func TestConstraintsThatForbidNothingChangeNothing(t *testing.T) {
-	pieces := byteLevel(3, mixedText, 100)
-	m := language(len(pieces.bytes), 3, 1)
-	random := m.logits
-	m.logits = func(source int32, prefix []int32, row []float32) {
-		random(source, prefix, row)
-		for id := range row {
-			if piece := pieces.bytes[id]; piece != "" && piece[0] >= 0x80 {
-				row[id] -= 4
-			}
-		}
-	}
-	same := 0
-	for source := range int32(60) {
-		only := &table{vocabulary: m.vocabulary, logits: func(_ int32, prefix []int32, row []float32) { m.logits(source, prefix, row) }}
-		for _, o := range []Options{{Beam: 1, Alpha: 1}, {Beam: 4, NBest: 4, Alpha: 1}} {
-			want := find(t, only, 1, 6, o)
-			forbidden := 0
-			o.Constraint = &counted{validText{pieces}, &forbidden}
-			got := find(t, only, 1, 6, o)
-			if forbidden > 0 {
-				continue
-			}
-			if same++; !reflect.DeepEqual(got, want) {
-				t.Errorf("%+v: %+v, want %+v", o, got, want)
-			}
-		}
-	}
-	if same < 30 {
-		t.Errorf("%d searches without a forbidden token, want at least 30", same)
-	}
-}
-
 // A character that no pieces complete is never begun. Without other pieces, translations are empty.
 func TestPiecesThatCannotCompleteACharacter(t *testing.T) {
 	for _, c := range []struct {

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"tfm/mat"
@@ -311,35 +310,6 @@ func TestInt8IsCloseToFloat32(t *testing.T) {
 	}
 	if !different {
 		t.Error("all probabilities equal those of float32")
-	}
-}
-
-// Decoders on several goroutines share Weights and do not change them.
-func TestDecodersShareWeights(t *testing.T) {
-	m := perturbed(t, toy(), 2)
-	pool := mat.NewPool(2)
-	defer pool.Close()
-	w := NewWeights(m, pool)
-	before := slices.Clone(m.Params.W)
-	srcs := randomSources(20, 3, 1)
-	want := translate(t, New(w, nil), srcs, DefaultOptions())
-	var all sync.WaitGroup
-	results := make([][]Hypothesis, 4)
-	for i := range results {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			results[i], _ = New(w, pool).Translate(context.Background(), srcs, DefaultOptions())
-		}()
-	}
-	all.Wait()
-	for i, got := range results {
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("decoder %d: translations differ from those of a single decoder", i)
-		}
-	}
-	if !slices.Equal(before, m.Params.W) {
-		t.Error("decoding changed the model's weights")
 	}
 }
 

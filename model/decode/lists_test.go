@@ -254,31 +254,3 @@ func TestAnyInterleavingOfLists(t *testing.T) {
 		}
 	}
 }
-
-func TestListsDoNotAllocate(t *testing.T) {
-	m := perturbed(t, toy(), 1)
-	for _, w := range []*Weights{NewWeights(m, nil), NewWeightsInt8(m, nil)} {
-		s := NewState(w, nil)
-		var handles []int32
-		srcs, lists := [][]int32{{3, 4, 5}, {6}}, [][]int32{{2, 3, 7}, {2, 3, 8, 9}}
-		rows := make([]Row, 2)
-		translate := func() {
-			handles = s.Add(handles[:0], srcs...)
-			for i, h := range handles {
-				s.Restrict(h, lists[i])
-			}
-			rows[0], rows[1] = Row{handles[0], model.BOS, -1}, Row{handles[1], model.BOS, -1}
-			s.Step(rows)
-			rows[0], rows[1] = Row{handles[0], 5, 0}, Row{handles[1], 7, 0}
-			s.Step(rows)
-			for _, h := range handles {
-				s.Remove(h)
-			}
-		}
-		translate()
-		translate()
-		if n := testing.AllocsPerRun(20, translate); n > 0 && !raceDetector {
-			t.Errorf("%v: %v allocations", w.form, n)
-		}
-	}
-}

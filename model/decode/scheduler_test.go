@@ -300,14 +300,19 @@ func TestSchedulerStepDoesNotAllocate(t *testing.T) {
 	for i := range m.Config.DModel { // EOS is improbable
 		m.Output.E.W[model.EOS*m.Config.DModel+i] = 0
 	}
-	w := NewWeights(m, nil)
+	for _, w := range []*Weights{NewWeights(m, nil), NewWeightsInt8(m, nil)} {
+		schedulerStepDoesNotAllocate(t, w)
+	}
+}
+
+func schedulerStepDoesNotAllocate(t *testing.T, w *Weights) {
 	s := newScheduler(w, NewState(w, nil), nil)
 	pieces := piecesOf("a", "b", "c", "\xC3", "\xA9", " ", "é", "d")
 	constrained := Options{Beam: 3, MaxExtra: 50, MinTokens: 50, NoRepeat: 4, RepetitionPenalty: 1.01, Pieces: pieces, Constraint: Prefixes(pieces, [][]int32{{3, 4, 5}, nil, {6, 7, 8}})}
 	constrainedDraws := constrained
 	constrainedDraws.Sample, constrainedDraws.Temperature, constrainedDraws.TopP, constrainedDraws.NBest = true, 1, 1, 3
 	listed := constrained
-	listed.Shortlist = randomShortlist(m.Config, 4, 1)
+	listed.Shortlist = randomShortlist(w.model.Config, 4, 1)
 	run := func(check bool) {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := func(int, []Hypothesis) {}
