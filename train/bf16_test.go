@@ -37,7 +37,7 @@ func TestBF16ThreadsAndResumeChangeNoBit(t *testing.T) {
 	}
 	for _, threads := range counts {
 		o.Dir = t.TempDir()
-		stopAt(t, 3, newModel(t, wideConfig()), pool(t, threads), o)
+		stopAt(t, 3, newModel(t, wideConfig()), pool(t, threads), copyData(), o)
 		again := o
 		again.Resume = true
 		m := newModel(t, wideConfig())

@@ -51,54 +51,75 @@ func wantSameCheckpoint(t *testing.T, name, got, want string) {
 }
 
 // stopAt runs and cancels after the given step.
-func stopAt(t *testing.T, step int, m *model.Transformer, p *mat.Pool, o Options) Result {
+func stopAt(t *testing.T, step int, m *model.Transformer, p *mat.Pool, d Data, o Options) Result {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	return mustRun(t, ctx, m, p, copyData(), o, func(e Event) {
+	return mustRun(t, ctx, m, p, d, o, func(e Event) {
 		if e.Kind == Stepped && e.Step == step {
 			cancel()
 		}
 	})
 }
 
+// changing returns the data of a Stream whose pairs change with the epoch.
+func changing() Data {
+	return Data{Stream: &testStream{pairs: copyTask(200, 6, 1), windows: 6, change: func(ids []int32, epoch, i int) []int32 {
+		ids = slices.Clone(ids)
+		for j := range ids {
+			ids[j] = 3 + (ids[j]-3+int32(epoch+i))%words
+		}
+		return ids
+	}}}
+}
+
 // A run that is stopped repeatedly and resumed on other threads ends as an uninterrupted run. The
 // stops are in the middle of an epoch, after a step with batches of two epochs, before a
-// validation, and between validations.
+// validation, and between validations; of a Stream in windows, at their ends, and after steps of
+// two windows.
 func TestResumeIsExact(t *testing.T) {
-	o := smallOptions(14)
-	o.Accumulate, o.ValidEvery, o.SaveEvery, o.Keep, o.Patience, o.Dir = 2, 5, 4, 2, 50, t.TempDir()
-	direct := newModel(t, smallConfig())
-	want := mustRun(t, context.Background(), direct, nil, copyData(), o, nil)
-	if want.Checkpoint != checkpointPath(o.Dir, 14) {
-		t.Fatalf("last checkpoint %s, want that of step 14", want.Checkpoint)
+	memory, windows := smallOptions(14), smallOptions(25)
+	memory.Accumulate, memory.ValidEvery, memory.SaveEvery, memory.Keep, memory.Patience = 2, 5, 4, 2, 50
+	windows.Accumulate, windows.SaveEvery = 2, 4
+	var every []int
+	for step := range windows.Steps - 1 {
+		every = append(every, step+1)
 	}
-	across := false // a stop is after a step with batches of two epochs
-	for _, stops := range [][]int{{1}, {4}, {5}, {11}, {2, 3, 5, 6, 7, 13}} {
-		resumed := o
-		resumed.Dir = t.TempDir()
-		for i, stop := range stops {
-			r := stopAt(t, stop, newModel(t, smallConfig()), pool(t, 1+i%3), resumed)
-			if r.Reason != Interrupted || r.Step != stop || r.Checkpoint != checkpointPath(resumed.Dir, stop) {
-				t.Fatalf("result %+v, want interrupted at step %d", r, stop)
+	for _, c := range []struct {
+		o     Options
+		data  func() Data
+		stops [][]int
+	}{{memory, copyData, [][]int{{1}, {4}, {5}, {11}, {2, 3, 5, 6, 7, 13}}}, {windows, changing, [][]int{every}}} {
+		c.o.Dir = t.TempDir()
+		direct := newModel(t, smallConfig())
+		want := mustRun(t, context.Background(), direct, nil, c.data(), c.o, nil)
+		across := false // a stop is after a step with batches of two epochs
+		for _, stops := range c.stops {
+			resumed := c.o
+			resumed.Dir = t.TempDir()
+			for i, stop := range stops {
+				r := stopAt(t, stop, newModel(t, smallConfig()), pool(t, 1+i%3), c.data(), resumed)
+				if r.Reason != Interrupted || r.Step != stop || r.Checkpoint != checkpointPath(resumed.Dir, stop) {
+					t.Fatalf("result %+v, want interrupted at step %d", r, stop)
+				}
+				at := open(t, r.Checkpoint).State.Position
+				across = across || at.Epoch > 0 && at.Batch == 1
+				resumed.Resume = true
 			}
-			at := open(t, r.Checkpoint).State.Position
-			across = across || at.Epoch > 0 && at.Batch == 1
-			resumed.Resume = true
+			m := newModel(t, smallConfig())
+			m.Init(77) // the resume replaces these weights
+			got := mustRun(t, context.Background(), m, pool(t, 3), c.data(), resumed, nil)
+			name := fmt.Sprint("stopped after ", stops)
+			wantSameCheckpoint(t, name, got.Checkpoint, want.Checkpoint)
+			wantSameWeights(t, name, m.Params.W, direct.Params.W)
+			got.Best.Took, want.Best.Took = 0, 0
+			if got.Best != want.Best || got.Reason != AllSteps {
+				t.Errorf("%s: result %+v, want %+v", name, got, want)
+			}
 		}
-		m := newModel(t, smallConfig())
-		m.Init(77) // the resume replaces these weights
-		got := mustRun(t, context.Background(), m, pool(t, 3), copyData(), resumed, nil)
-		name := fmt.Sprint("stopped after ", stops)
-		wantSameCheckpoint(t, name, got.Checkpoint, want.Checkpoint)
-		wantSameWeights(t, name, m.Params.W, direct.Params.W)
-		got.Best.Took, want.Best.Took = 0, 0
-		if got.Best != want.Best || got.Reason != AllSteps {
-			t.Errorf("%s: result %+v, want %+v", name, got, want)
+		if !across {
+			t.Error("no stop after a step with batches of two epochs")
 		}
-	}
-	if !across {
-		t.Error("no stop after a step with batches of two epochs")
 	}
 }
 
@@ -115,7 +136,7 @@ func TestAverageIsExactAfterResume(t *testing.T) {
 	}
 	o.Dir = t.TempDir()
 	for _, stop := range []int{3, 9, 10, 11, 13} {
-		stopAt(t, stop, newModel(t, smallConfig()), nil, o)
+		stopAt(t, stop, newModel(t, smallConfig()), nil, copyData(), o)
 		o.Resume = true
 	}
 	mustRun(t, context.Background(), resumed, nil, d, o, nil)
@@ -137,7 +158,7 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 			o.Accumulate, o.Dir = 2, t.TempDir()
 			want := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
 			o.Dir = t.TempDir()
-			stopAt(t, 4, newModel(t, smallConfig()), pool(t, 2), o)
+			stopAt(t, 4, newModel(t, smallConfig()), pool(t, 2), copyData(), o)
 			o.Resume = true
 			got := mustRun(t, context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
 			wantSameCheckpoint(t, "stopped after 4 of 9 steps", got.Checkpoint, want.Checkpoint)
