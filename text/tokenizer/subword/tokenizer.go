@@ -75,9 +75,6 @@ func (t *Tokenizer) known() *Vocabulary {
 // Codes returns the codes of the tokenizer.
 func (t *Tokenizer) Codes() *Codes { return t.codes }
 
-// Vocabulary returns the vocabulary of the tokenizer.
-func (t *Tokenizer) Vocabulary() *Vocabulary { return t.vocabulary }
-
 // Chain returns the chain of a tokenizer for raw text, nil of one for words.
 func (t *Tokenizer) Chain() *moses.Chain { return t.chain }
 

@@ -58,16 +58,7 @@ func checkEncoding(t *testing.T, tok *Tokenizer, s string) {
 	if want := strings.Join(words, " "); known && decoded != want {
 		t.Fatalf("Decode(Encode(%.100q)) = %.100q, want %.100q", s, decoded, want)
 	}
-	at = 0
-	for i, r := range ranges {
-		if r.Start != at || r.End < at {
-			t.Fatalf("DecodeRanges(%v)[%d] = %v, want adjacent ranges", ids, i, r)
-		}
-		at = r.End
-	}
-	if at != len(decoded) {
-		t.Fatalf("DecodeRanges(%v) ends at %d, want %d", ids, at, len(decoded))
-	}
+	checkAdjacent(t, decoded, ids, ranges)
 }
 
 var hostile = []string{

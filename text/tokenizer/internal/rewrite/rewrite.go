@@ -61,10 +61,10 @@ func (set *byteSet) lacks(other *byteSet) bool {
 	return other[0]&^set[0]|other[1]&^set[1]|other[2]&^set[2]|other[3]&^set[3] != 0
 }
 
-// needed returns bytes that all matches of a pattern have.
+// needed returns bytes that all matches of a pattern have. U+FFFD also matches invalid bytes.
 func needed(r *syntax.Regexp) (set byteSet) {
 	switch {
-	case r.Op == syntax.OpLiteral && r.Flags&syntax.FoldCase == 0:
+	case r.Op == syntax.OpLiteral && r.Flags&syntax.FoldCase == 0 && !slices.Contains(r.Rune, utf8.RuneError):
 		addBytes(&set, string(r.Rune))
 	case r.Op == syntax.OpConcat || r.Op == syntax.OpCapture || r.Op == syntax.OpPlus:
 		for _, sub := range r.Sub {
