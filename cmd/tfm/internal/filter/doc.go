@@ -7,10 +7,7 @@
 //	corpus.go    files of pairs, which have no answers
 //	failure.go   lines without answer
 //	write.go     files of pairs that a command writes
-//	prefix.go    the begin of translations
-//	tags.go      texts that are parts of documents
-//	glossary.go  the translations of terms
-//	memory.go    the translations of whole texts
+//	request.go   what a translation keeps to: its begin, tags, the translations of terms and texts
 //	split.go     sentences of lines and of paragraphs
 //	stream.go    lines that are written while they are translated
 //	progress.go  the progress through files of known size

@@ -6,7 +6,7 @@
 //	print.go     the settings and the events as lines
 //	data.go      warnings about the data
 //	detected.go  warnings about languages that the data is not in
-//	watch.go     warnings about a run that goes wrong; estimate.go: its last step
+//	watch.go     warnings about a run that goes wrong
 //	save.go      the model file
 //	log.go       its log; board.go: its event files for TensorBoard
 package training
