@@ -100,7 +100,6 @@ func (c *cleaning) run(ctx context.Context, _ []string) error {
 	}
 	progress := terminal.NewProgress(os.Stderr)
 	c.Options.Progress = cleaningProgress(progress, c.corpus)
-	var samples [clean.NumFaults]text.Pair // one of each fault
 	var report *clean.Report
 	err := filter.WriteFiles(c.out, c.outputs(), func(files []io.Writer) error {
 		var dropped io.Writer
@@ -117,9 +116,6 @@ func (c *cleaning) run(ctx context.Context, _ []string) error {
 					return nil
 				}
 				return filter.WritePair(files, p.Pair)
-			}
-			if samples[fault].Line == 0 {
-				samples[fault] = p.Pair
 			}
 			if dropped == nil {
 				return nil
@@ -139,7 +135,7 @@ func (c *cleaning) run(ctx context.Context, _ []string) error {
 	var table strings.Builder
 	screen := terminal.New(&table, terminal.Width(output))
 	c.corpus.PrintLanguages(screen)
-	printCleaned(screen, report, samples)
+	printCleaned(screen, report)
 	_, err = output.WriteString(table.String())
 	return err
 }
@@ -164,8 +160,8 @@ func cleaningProgress(screen *terminal.Progress, corpus *filter.Corpus) func(cle
 	}
 }
 
-// printCleaned prints the counts by fault, on a terminal each with a sample if there is one.
-func printCleaned(screen *terminal.Progress, r *clean.Report, samples [clean.NumFaults]text.Pair) {
+// printCleaned prints the counts by fault.
+func printCleaned(screen *terminal.Progress, r *clean.Report) {
 	line := func(name string, n int) { filter.Share(screen, name, n, r.Pairs) }
 	line("pairs", r.Pairs)
 	for i, n := range r.Dropped {
@@ -174,12 +170,6 @@ func printCleaned(screen *terminal.Progress, r *clean.Report, samples [clean.Num
 			continue
 		}
 		line("  "+fault.Text(), n)
-		if p := samples[fault]; p.Line > 0 && screen.Width() > 0 {
-			sample := fmt.Sprintf("    %d: %s | %s", p.Line, p.Source, p.Target)
-			const maxSample = 1 << 10 // bytes, more than a line of a terminal
-			sample = terminal.Printable(sample[:min(len(sample), maxSample)])
-			screen.Line("%s", terminal.Truncate(sample, screen.Width()-1))
-		}
 	}
 	line("kept", r.Kept())
 	for _, fault := range r.Unjudged {

@@ -127,14 +127,7 @@ func (c *importer) run(_ context.Context, args []string) error {
 		return err
 	}
 	p.Field("written", "%s, %.1f MB, %s parameters in %s", out, float64(info.Size())/1e6, format.Thousands(file.Model.Config.CountParams()), form)
-	from, to := "", ""
-	if file.Model.Config.SrcLanguages != "" {
-		from = " -from LANGUAGE"
-	}
-	if file.Model.Config.TgtLanguages != "" && file.TgtLang == "" {
-		to = " -to LANGUAGE"
-	}
-	p.Field("next", "tfm translate -model %s%s%s", cli.ShellWord(out), from, to)
+	p.Field("next", "tfm %s", translator.Command(out, file.Model.Config, file.SrcLang, file.TgtLang))
 	return nil
 }
 

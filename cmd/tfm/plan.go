@@ -239,7 +239,7 @@ func (r *rounds) do(ctx context.Context, c *train.Checkpoint, part func(context.
 		err = part(ctx, ready)
 	}
 	if errors.Is(err, train.ErrOtherPairs) || errors.Is(err, train.ErrOtherValidation) {
-		err = fmt.Errorf("%w: the contents of its files have changed: %s", err, corpusFlags(t.Flags().Values()))
+		err = fmt.Errorf("%w: the contents of its files have changed", err)
 	}
 	return cli.MayRetry(cmp.Or(cli.Interruption(ctx), err))
 }

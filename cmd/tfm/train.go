@@ -16,6 +16,7 @@ import (
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/tokenizers"
 	"tfm/cmd/tfm/internal/training"
+	"tfm/cmd/tfm/internal/translator"
 	"tfm/internal/format"
 	"tfm/mat"
 	"tfm/model"
@@ -400,21 +401,14 @@ func (t *trainer) finish(ctx context.Context, r training.Result, err error) erro
 		t.progress.Line("interrupted before the first step; nothing is saved")
 		return cli.Interruption(ctx)
 	case errors.Is(err, train.ErrOtherPairs), errors.Is(err, train.ErrOtherValidation):
-		return fmt.Errorf("%w: %s", err, t.otherFiles())
+		return fmt.Errorf("%w: -resume needs the training and validation files of the run, with the contents that they had", err)
 	default:
 		return languageError(err)
 	}
 	if err := r.Save(t.Out); err != nil {
 		return fmt.Errorf("%w; the weights are saved in %s: free some space, then run %s", err, t.Options.Dir, t.resumeCommand())
 	}
-	languages := ""
-	if t.job.Config.SrcLanguages != "" && t.job.SrcLang == "" {
-		languages += " -from LANGUAGE"
-	}
-	if t.job.Config.TgtLanguages != "" && t.job.TgtLang == "" {
-		languages += " -to LANGUAGE"
-	}
-	t.progress.Line("translate with:   %s translate -model %s%s", cli.ShellWord(os.Args[0]), cli.ShellWord(t.Out), languages)
+	t.progress.Line("translate with:   %s %s", cli.ShellWord(os.Args[0]), translator.Command(t.Out, t.job.Config, t.job.SrcLang, t.job.TgtLang))
 	return nil
 }
 
@@ -424,38 +418,6 @@ func languageError(err error) error {
 		return settings.Error(err)
 	}
 	return err
-}
-
-// otherFiles describes the files of the run to resume and those of this command line, for the error
-// of a resume with other pairs.
-func (t *trainer) otherFiles() string {
-	const needs = "-resume needs the training and validation files of the run"
-	log, err := runlog.ReadFile(filepath.Join(t.Options.Dir, runlog.FileName))
-	if err != nil || len(log.Starts) == 0 {
-		return needs
-	}
-	run, found := corpusFlags(log.Starts[len(log.Starts)-1].Settings), corpusFlags(t.Flags().Values())
-	if run == found {
-		return "the contents of its files have changed: " + run
-	}
-	return fmt.Sprintf("found %s, expected %s, because %s", found, run, needs)
-}
-
-// corpusFlags returns the settings that choose the pairs of a run, as flags.
-func corpusFlags(settings map[string]string) string {
-	var flags []string
-	for _, name := range []string{"mix", "tsv", "src", "tgt", "valid-tsv", "valid-src", "valid-tgt"} {
-		if value := settings[name]; value != "" {
-			flags = append(flags, "-"+name+" "+cli.ShellWord(value))
-		}
-	}
-	switch {
-	case settings["valid-every"] == "0":
-		flags = append(flags, "-valid-every 0")
-	case settings["valid-src"] == "" && settings["valid-tsv"] == "":
-		flags = append(flags, "without -valid-src (pairs are held out)")
-	}
-	return strings.Join(flags, " ")
 }
 
 // interrupted prints how to resume from a checkpoint, and returns the signal that ended ctx.

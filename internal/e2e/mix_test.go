@@ -68,5 +68,5 @@ func TestMix(t *testing.T) {
 
 	mustFail(t, runTFM(t, "", args("train", "-o", model("new"), "-tsv", "x")...), 2, "either -mix, or -src and -tgt, or -tsv")
 	write(mix, strings.Replace(config, "few 0.9", "few 0.8", 1))
-	mustFail(t, runTFM(t, "", args("train", "-o", model("got"), "-steps", "50", "-resume", "-set", "shuffle-window=50")...), 1, "the contents of its files have changed: -mix "+mix)
+	mustFail(t, runTFM(t, "", args("train", "-o", model("got"), "-steps", "50", "-resume", "-set", "shuffle-window=50")...), 1, "-resume needs the training and validation files of the run, with the contents that they had")
 }

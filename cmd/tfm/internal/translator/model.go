@@ -61,6 +61,18 @@ func (m *Model) Open() (*translate.Translator, error) {
 	return t, LanguageError(err)
 }
 
+// Command returns the command line that translates with a model, without the program's name.
+func Command(path string, c model.Config, srcLang, tgtLang string) string {
+	line := "translate -model " + cli.ShellWord(path)
+	if c.SrcLanguages != "" && srcLang == "" {
+		line += " -from LANGUAGE"
+	}
+	if c.TgtLanguages != "" && tgtLang == "" {
+		line += " -to LANGUAGE"
+	}
+	return line
+}
+
 // LanguageError returns the error of a language with the name of its flag, and other errors as they
 // are.
 func LanguageError(err error) error {
