@@ -26,6 +26,7 @@ type archive struct {
 	*document
 	*zip.Reader
 	left uint64 // bytes that parts may still need
+	err  error  // the first one, with which translate ends
 }
 
 // openArchive opens d. It refuses names that a folder cannot have, duplicate names and encrypted
@@ -58,7 +59,7 @@ func openArchive(d *document) (*archive, error) {
 		}
 		seen[name] = true
 	}
-	return &archive{d, r, MaxBytes}, nil
+	return &archive{document: d, Reader: r, left: MaxBytes}, nil
 }
 
 // partName returns the name of a part with slashes. Some programs write backslashes.
@@ -86,22 +87,23 @@ func (a *archive) read(f *zip.File) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// part returns the content of the part with a name, or nil if there is no such part.
-func (a *archive) part(name string) ([]byte, error) {
+// part returns the content of the part with a name, or nil if there is no such part or an error.
+func (a *archive) part(name string) (content []byte) {
 	for _, f := range a.File {
-		if partName(f) == name {
-			return a.read(f)
+		if partName(f) == name && a.err == nil {
+			content, a.err = a.read(f)
+			break
 		}
 	}
-	return nil, nil
+	return content
 }
 
 // attributes returns the values of attributes of each element with a name in a part, none if the
 // archive has no such part.
-func (a *archive) attributes(part, element string, names ...string) (values [][]string, err error) {
-	content, err := a.part(part)
-	if err != nil || content == nil {
-		return nil, err
+func (a *archive) attributes(part, element string, names ...string) (values [][]string) {
+	content := a.part(part)
+	if content == nil {
+		return nil
 	}
 	is := func(n *node) bool {
 		if n.name == element {
@@ -114,7 +116,8 @@ func (a *archive) attributes(part, element string, names ...string) (values [][]
 		return false
 	}
 	read := textFile(func(e *editor) { e.nodes(is, nil) })
-	return values, read(a.asDocument(part, content, io.Discard))
+	a.err = read(a.asDocument(part, content, io.Discard))
+	return values
 }
 
 // asDocument returns a part as a document of its own, which is written to w.
@@ -128,6 +131,9 @@ func (a *archive) asDocument(part string, content []byte, w io.Writer) *document
 // Parts that do not change are copied in their compressed form, in the same order, and an archive
 // without changes byte for byte.
 func (a *archive) translate(formatOf func(part string) func(*document) error) error {
+	if a.err != nil {
+		return a.err
+	}
 	changed := map[*zip.File][]byte{}
 	for _, f := range a.File {
 		content, err := a.translatePart(f, formatOf(partName(f)))

@@ -15,22 +15,13 @@ func translateEPUB(d *document) error {
 	if err != nil {
 		return err
 	}
-	if err := checkEncryption(a); err != nil {
-		return err
-	}
+	checkEncryption(a)
 	formats := map[string]func(*document) error{}
-	packages, err := a.attributes("META-INF/container.xml", "container:rootfile", "full-path")
-	if err != nil {
-		return err
-	}
+	packages := a.attributes("META-INF/container.xml", "container:rootfile", "full-path")
 	for _, p := range packages {
 		name := p[0]
 		formats[name] = textFile(translateNamed("dc:title", "dc:description"))
-		items, err := a.attributes(name, "opf:item", "href", "media-type")
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
+		for _, item := range a.attributes(name, "opf:item", "href", "media-type") {
 			href, err := url.PathUnescape(item[0])
 			if err != nil {
 				href = item[0]
@@ -43,22 +34,21 @@ func translateEPUB(d *document) error {
 			}
 		}
 	}
-	if len(packages) == 0 {
+	if len(packages) == 0 && a.err == nil {
 		return fmt.Errorf("%s: META-INF/container.xml names no package", d.name)
 	}
 	return a.translate(func(part string) func(*document) error { return formats[part] })
 }
 
-// checkEncryption returns an error if parts are encrypted other than fonts, whose obfuscation is no
+// checkEncryption sets an error if parts are encrypted other than fonts, whose obfuscation is no
 // encryption.
-func checkEncryption(a *archive) error {
-	methods, err := a.attributes("META-INF/encryption.xml", "enc:EncryptionMethod", "Algorithm")
-	for _, m := range methods {
+func checkEncryption(a *archive) {
+	for _, m := range a.attributes("META-INF/encryption.xml", "enc:EncryptionMethod", "Algorithm") {
 		if m[0] != "http://www.idpf.org/2008/embedding" && m[0] != "http://ns.adobe.com/pdf/enc#RC" {
-			return fmt.Errorf("%s: protected by digital rights management (%.80s)", a.name, m[0])
+			a.err = fmt.Errorf("%s: protected by digital rights management (%.80s)", a.name, m[0])
+			return
 		}
 	}
-	return err
 }
 
 // translateNamed returns a function that translates the text of elements with one of names, and
@@ -72,7 +62,7 @@ func translateNamed(names ...string) func(*editor) {
 			switch p := new(paragraph); {
 			case n.name == "dc:language":
 				e.setLanguage(n)
-			case !strings.Contains(n.content(), "</"): // escaped HTML
+			case !strings.Contains(n.content(), "</"): // others are escaped HTML
 				p.edit(e, n, p.leaf(e, n))
 			}
 		})

@@ -18,11 +18,7 @@ func translateODF(d *document) error {
 	if err != nil {
 		return err
 	}
-	manifest, err := a.part("META-INF/manifest.xml")
-	if err != nil {
-		return err
-	}
-	if strings.Contains(string(manifest), "encryption-data") {
+	if strings.Contains(string(a.part("META-INF/manifest.xml")), "encryption-data") {
 		return fmt.Errorf("%s: protected by a password; save it without", d.name)
 	}
 	return a.translate(func(part string) func(*document) error {

@@ -20,10 +20,7 @@ func translateOffice(d *document) error {
 	if err != nil {
 		return err
 	}
-	names, err := columnNames(a)
-	if err != nil {
-		return err
-	}
+	names := columnNames(a)
 	return a.translate(func(part string) func(*document) error {
 		if path.Ext(part) != ".xml" || strings.HasPrefix(part, "customXml/") || part == "[Content_Types].xml" {
 			return nil
@@ -40,7 +37,7 @@ func translateOffice(d *document) error {
 // columnNames returns the names of columns in tables and pivot tables of a workbook. A cell that
 // has such a name keeps it, because formulas name columns and Excel repairs a table whose header
 // differs.
-func columnNames(a *archive) (map[string]bool, error) {
+func columnNames(a *archive) map[string]bool {
 	names := map[string]bool{}
 	for _, f := range a.File {
 		name := partName(f)
@@ -48,16 +45,12 @@ func columnNames(a *archive) (map[string]bool, error) {
 			continue
 		}
 		for _, element := range []string{"x:tableColumn", "x:cacheField"} {
-			values, err := a.attributes(name, element, "name")
-			if err != nil {
-				return nil, err
-			}
-			for _, v := range values {
+			for _, v := range a.attributes(name, element, "name") {
 				names[decodeCell(v[0])] = true
 			}
 		}
 	}
-	return names, nil
+	return names
 }
 
 // officePart is a part whose paragraphs are translated.
