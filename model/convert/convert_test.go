@@ -82,12 +82,12 @@ func TestWriteRefuses(t *testing.T) {
 			"d_ff is 20, expected a multiple of 64":                 func(c *model.Config) { c.DFF = 20 },
 		}},
 		{"pytorch", func(*model.Config) {}, map[string]change{
-			"found DeepNorm: torch.nn.Transformer has only": func(c *model.Config) { c.Norm = model.DeepNorm },
-			"RMSNorm":                     func(c *model.Config) { c.NormKind = model.RMSNorm },
-			"unbiased deviation":          func(c *model.Config) { c.NormKind = model.UnbiasedNorm },
-			"d_k 3 and d_v 12":            func(c *model.Config) { c.DK = 3 },
-			"d_k 12 and d_v 9":            func(c *model.Config) { c.DV = 9 },
-			"found SSRUs in the decoder:": func(c *model.Config) { c.Autoreg = model.SSRU },
+			`norm is "deep", expected post or pre for torch.nn.Transformer`: func(c *model.Config) { c.Norm = model.DeepNorm },
+			`norm_kind is "rms"`:      func(c *model.Config) { c.NormKind = model.RMSNorm },
+			`norm_kind is "unbiased"`: func(c *model.Config) { c.NormKind = model.UnbiasedNorm },
+			"d_k is 3":                func(c *model.Config) { c.DK = 3 },
+			"d_v is 9":                func(c *model.Config) { c.DV = 9 },
+			`autoreg is "ssru"`:       func(c *model.Config) { c.Autoreg = model.SSRU },
 		}},
 		{"x", func(*model.Config) {}, map[string]change{"expected one of ctranslate2": func(*model.Config) {}}},
 	} {

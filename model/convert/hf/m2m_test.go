@@ -1,7 +1,6 @@
 package hf
 
 import (
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -48,15 +47,7 @@ func m2mFolder(t *testing.T, name string) (model.File, []int32, []m2mCase) {
 	for _, row := range s.Rows {
 		rows = append(rows, int32(row))
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "expected.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var expected struct{ Cases []m2mCase }
-	if err := json.Unmarshal(data, &expected); err != nil {
-		t.Fatal(err)
-	}
-	return f, rows, expected.Cases
+	return f, rows, readCases[m2mCase](t, dir)
 }
 
 // Models that transformers saved have its tokens, logits and translations, greedy and of beam

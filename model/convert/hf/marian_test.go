@@ -32,14 +32,11 @@ type marianCase struct {
 	BeamTexts  []string  `json:"beam_texts"`
 }
 
-func readCases(t *testing.T, dir string) []marianCase {
+// readCases returns the cases in expected.json of a folder.
+func readCases[T any](t *testing.T, dir string) []T {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "expected.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var expected struct{ Cases []marianCase }
-	if err := json.Unmarshal(data, &expected); err != nil {
+	var expected struct{ Cases []T }
+	if err := json.Unmarshal([]byte(parttest.ReadFile(t, filepath.Join(dir, "expected.json"))), &expected); err != nil {
 		t.Fatal(err)
 	}
 	return expected.Cases
@@ -56,11 +53,7 @@ func marianFolder(t *testing.T, name string) (f model.File, src, tgt []int32) {
 	v := parttest.TokenizersOf(t, f)
 	ids := func(tokenizer text.Tokenizer, vocab string) (ids []int32) {
 		names := map[string]int32{}
-		data, err := os.ReadFile(filepath.Join("../testdata", name, vocab))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(data, &names); err != nil {
+		if err := json.Unmarshal([]byte(parttest.ReadFile(t, filepath.Join("../testdata", name, vocab))), &names); err != nil {
 			t.Fatal(err)
 		}
 		s := tokenizer.(*sentencepiece.Tokenizer)
@@ -109,7 +102,7 @@ func TestMarianHF(t *testing.T) {
 				t.Errorf("found a beam of %d, want %d, and dropout %v, %v and %v, want that of config.json", parttest.SettingsOf(t, f).Beam, numBeams, c.Dropout, c.AttentionDropout, c.FFDropout)
 			}
 			x := newComparison(f, src, tgt)
-			for _, c := range readCases(t, filepath.Join("../testdata", name)) {
+			for _, c := range readCases[marianCase](t, filepath.Join("../testdata", name)) {
 				x.compare(t, sourceOf(f, v.Source, c.Text), c, 38, nil) // max_length 40 has BOS and EOS too
 			}
 			x.check(t)

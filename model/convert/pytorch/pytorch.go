@@ -1,6 +1,7 @@
 package pytorch
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"math"
@@ -140,24 +141,15 @@ func settingsOf(f model.File) (settings, error) {
 // checkConfig reports the first setting that nn.Transformer does not have.
 func checkConfig(c model.Config) error {
 	dk, dv := c.HeadSizes()
-	for _, x := range []struct {
-		missing bool
-		found   string
-		has     string
-	}{
-		{c.Norm == model.DeepNorm, "DeepNorm", "post-norm and pre-norm"},
-		{c.Autoreg != model.SelfAttention, "SSRUs in the decoder", "self-attention"},
-		{c.SrcLanguages+c.TgtLanguages != "", "several languages", "one on each side"},
-		{c.NormKind == model.RMSNorm, "RMSNorm", "LayerNorm with the biased variance"},
-		{c.NormKind == model.UnbiasedNorm, "norms with the unbiased deviation", "LayerNorm with the biased variance"},
-		{c.DModel%c.Heads != 0 || dk*c.Heads != c.DModel || dv*c.Heads != c.DModel,
-			fmt.Sprintf("heads of d_k %d and d_v %d with d_model %d and %d heads", dk, dv, c.DModel, c.Heads), "d_k = d_v = d_model/heads"},
-	} {
-		if x.missing {
-			return fmt.Errorf("found %s: torch.nn.Transformer has only %s", x.found, x.has)
-		}
-	}
-	return nil
+	const system = " for torch.nn.Transformer"
+	return cmp.Or(
+		parts.Refuse(c.Norm == model.DeepNorm, "norm", parts.TextOf(c.Norm), "post or pre"+system),
+		parts.Refuse(c.Autoreg != model.SelfAttention, "autoreg", parts.TextOf(c.Autoreg), "self-attention"+system),
+		parts.Refuse(c.SrcLanguages+c.TgtLanguages != "", "source_marks", c.Source.String(), "one language on each side"+system),
+		parts.Refuse(c.NormKind != model.LayerNorm, "norm_kind", parts.TextOf(c.NormKind), "layer"+system),
+		parts.Refuse(dk*c.Heads != c.DModel, "d_k", dk, "d_model divided by the heads"+system),
+		parts.Refuse(dv*c.Heads != c.DModel, "d_v", dv, "d_model divided by the heads"+system),
+	)
 }
 
 // naming are the names of nn.Transformer.
