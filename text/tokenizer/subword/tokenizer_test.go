@@ -220,28 +220,6 @@ func TestMarshal(t *testing.T) {
 	}
 }
 
-func TestRemap(t *testing.T) {
-	tok, old := newTokenizer(t, 0), newTokenizer(t, 20)
-	for id, ids := range tok.Remap(old) {
-		piece := tok.Piece(int32(id))
-		var joined string
-		for i, x := range ids {
-			if x == unk {
-				joined = ""
-				break
-			}
-			p := old.Piece(x)
-			if i+1 < len(ids) {
-				p = strings.TrimSuffix(p, joint)
-			}
-			joined += p
-		}
-		if len(ids) == 0 || joined != "" && joined != piece {
-			t.Errorf("Remap of %q is %q", piece, joined)
-		}
-	}
-}
-
 func TestReadErrors(t *testing.T) {
 	for _, c := range []struct{ codes, want string }{
 		{"#version: 0.3\na b\n", `f:1: found "#version: 0.3", expected version 0.1 or 0.2`},
