@@ -419,15 +419,11 @@ func TestGemmPanicsOnMismatch(t *testing.T) {
 
 // mustPanic calls each function, which must panic with a message that begins with prefix.
 func mustPanic(t *testing.T, prefix string, calls map[string]func()) {
+	t.Helper()
 	for name, f := range calls {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if s := fmt.Sprint(recover()); !strings.HasPrefix(s, prefix) {
-					t.Errorf("%s panics with %q, want prefix %q", name, s, prefix)
-				}
-			}()
-			f()
-		})
+		if s := fmt.Sprint(panicOf(f)); !strings.HasPrefix(s, prefix) {
+			t.Errorf("%s panics with %q, want prefix %q", name, s, prefix)
+		}
 	}
 }
 

@@ -39,12 +39,9 @@ func TestEachCallsEveryIndexOnce(t *testing.T) {
 }
 
 func TestEachPanicsOnZeroGrain(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("a grain of 0 does not panic")
-		}
-	}()
-	Each(nil, 9, 0, fill{make([]int32, 9)})
+	if panicOf(func() { Each(nil, 9, 0, fill{make([]int32, 9)}) }) == nil {
+		t.Error("a grain of 0 does not panic")
+	}
 }
 
 func TestEachFromManyGoroutines(t *testing.T) {

@@ -424,14 +424,9 @@ func TestVecPanicsOnUnequalLengths(t *testing.T) {
 				v[i] = make([]float32, 20)
 			}
 			v[short] = v[short][:19]
-			func() {
-				defer func() {
-					if e, _ := recover().(string); !strings.Contains(e, "19") || !strings.Contains(e, "20") {
-						t.Errorf("%s with vector %d too short: panic %q, want both lengths in it", c.name, short, e)
-					}
-				}()
-				c.kernel(v, make([]float32, 4))
-			}()
+			if e := fmt.Sprint(panicOf(func() { c.kernel(v, make([]float32, 4)) })); !strings.Contains(e, "19") || !strings.Contains(e, "20") {
+				t.Errorf("%s with vector %d too short: panic %q, want both lengths in it", c.name, short, e)
+			}
 		}
 	}
 }

@@ -12,9 +12,6 @@ import (
 	"tfm/model"
 )
 
-// MergeDone reports whether a round is merged.
-func MergeDone(o Options, round int) bool { return o.merged(round) }
-
 // Merge sets the weights to the mean of a round's workers, validates them, and writes the file of
 // the next round, unless it is there. It adds the weights and moments in their order. It fails with
 // an IncompleteError if a worker's file is missing, unless at least quorum are there: then the

@@ -97,8 +97,8 @@ func (o Options) checkpointSteps() ([]int, error) {
 	return steps, nil
 }
 
-// merged reports whether a round is merged. Its own weights may have been removed since.
-func (o Options) merged(round int) bool {
+// MergeDone reports whether a round is merged. Its own weights may have been removed since.
+func MergeDone(o Options, round int) bool {
 	for later := round + 1; later <= o.Rounds.Rounds+1; later++ {
 		if found, _ := exists(o.OuterPath(later)); found { // an attempt to make it reports an error
 			return true

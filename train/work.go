@@ -12,7 +12,7 @@ import (
 // round is merged.
 func WorkDone(o Options, round, worker int) bool {
 	found, _ := exists(o.WorkerPath(round, worker)) // an attempt to make it reports an error
-	return found || o.merged(round)
+	return found || MergeDone(o, round)
 }
 
 // Work makes the steps of a worker in a round and writes its file, unless it is done, see
