@@ -21,7 +21,7 @@ func TestScaleParallel(t *testing.T) {
 	want := mustRun(t, read(t, in), "translate", "-model", m).stdout
 	// The first attempt at each shard fails: with an exit code, or killed.
 	flaky := fmt.Sprintf("#!/bin/sh\nshard=$(echo \"$*\" | sed 's/.* -shard \\([0-9]*\\).*/\\1/')\nif mkdir %[1]s/shard$shard 2>/dev/null; then\n"+
-		"\t[ $((shard %% 2)) = 0 ] || exit 75\n\t%[2]s \"$@\" & kill -9 $!; wait $!; exit 137\nfi\nexec %[2]s \"$@\" -any-bits\n", dir, program())
+		"\t[ $((shard %% 2)) = 0 ] || exit 75\n\t%[2]s \"$@\" & kill -9 $!; wait $!; exit 137\nfi\nexec %[2]s \"$@\" -set any-bits=true\n", dir, program())
 	noError(t, os.WriteFile(filepath.Join(dir, "tfm"), []byte(flaky), 0o777))
 	run := func(out string) output {
 		c := exec.Command(script, m, in, out, "10", "-beam", "4", "--", "--jobs", "2", "--will-cite")

@@ -43,7 +43,7 @@ func TestScaleSlurm(t *testing.T) {
 	m, in := toyModel(t), shardInput(t)
 	plan := planToy(t, "-workers", "2", "-local-steps", "4", "-rounds", "2")
 	dir, run := slurm(t)
-	flaky := write(t, "flaky", fmt.Sprintf("#!/bin/sh\nif mkdir %s/$SLURM_JOB_ID.tried 2>/dev/null; then exit 75; fi\n[ $1 != translate ] || set -- \"$@\" -any-bits\nexec %s \"$@\"\n", dir, program()))
+	flaky := write(t, "flaky", fmt.Sprintf("#!/bin/sh\nif mkdir %s/$SLURM_JOB_ID.tried 2>/dev/null; then exit 75; fi\n[ $1 != translate ] || set -- \"$@\" -set any-bits=true\nexec %s \"$@\"\n", dir, program()))
 	noError(t, os.Chmod(flaky, 0o777))
 	if o := run(flaky, "translate.sh", m, in, "out", "3", "-beam", "4"); o.code != 0 {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
