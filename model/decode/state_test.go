@@ -65,7 +65,7 @@ func interleave(t *testing.T, w *Weights, pool *mat.Pool, seed uint64) {
 		}
 		return known[key]
 	}
-	longest, removed, steps := 0, 0, 120
+	longest, removed, steps := 0, 0, 60
 	if testing.Short() {
 		steps = 40
 	}
