@@ -118,6 +118,25 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// Step native of .ci/run runs this test as another user than root.
+func TestUnreadableFile(t *testing.T) {
+	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("root: reads every file")
+	}
+	src, tgt := toyCorpus(t)
+	secret := write(t, "secret", "a\n")
+	if err := os.Chmod(secret, 0); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out.safetensors")
+	for _, args := range [][]string{
+		{"train", "-src", secret, "-tgt", tgt, "-o", out}, {"train", "-src", src, "-tgt", secret, "-o", out},
+		{"translate", "-model", secret}, {"translate", "-model", toyModel(t), secret}, {"info", "-model", secret},
+	} {
+		mustFail(t, runTFM(t, "", args...), 1, secret, "permission denied")
+	}
+}
+
 func TestFullStandardOutput(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
