@@ -110,9 +110,10 @@ func (r Ragged) visibleKeys(n, m int) int {
 }
 
 // ScaledDotProductHeadsGrad sets grad, the gradients of the inputs in of ScaledDotProductHeads, for
-// dctx [n × h·d_v]. It computes the weights again instead of storing them.
+// dctx [n × h·d_v]. It computes the weights again instead of storing them. mask is that of dropout.
 //
-//	P = softmax(S)       so   dS_ij = P_ij·(dP_ij - Σ_l P_il·dP_il)
+//	P = softmax(S)       so   ∂P_il/∂S_ij = P_il·([l=j] - P_ij)
+//	                          dS_ij = P_ij·(dP_ij - Σ_l P_il·dP_il)
 //	S = scale·Q·Kᵀ       so   dQ = scale·dS·K        dK = scale·dSᵀ·Q
 //	ctx = (mask·P)·V     so   dP = mask·(dctx·Vᵀ)    dV = (mask·P)ᵀ·dctx
 //

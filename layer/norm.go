@@ -92,19 +92,24 @@ func (l *Norm) row(act *NormAct, i int) {
 // With x̂ = (x - mean)·rstd, its gradient g = dy·gain, and mean() over the d elements of a row:
 //
 //	y_j = gain_j·x̂_j + bias_j     so   dgain_j = Σ_rows dy_j·x̂_j   dbias_j = Σ_rows dy_j
-//	x̂_i = (x_i - mean(x))·rstd    so   ∂x̂_i/∂x_j = ([i=j] - 1/d)·rstd + x̂_i/rstd·∂rstd/∂x_j
+//	x̂_i = (x_i - mean(x))·rstd    so
+//	∂x̂_i/∂x_j = ([i=j] - 1/d)·rstd + (x_i - mean(x))·∂rstd/∂x_j
 //	dx_j = Σ_i g_i·∂x̂_i/∂x_j
 //	     = rstd·(g_j - mean(g)) + ∂rstd/∂x_j·Σ_i g_i·x̂_i/rstd
 //	     = rstd·(g_j - mean(g) - c·x̂_j)
 //
-// where c comes from ∂rstd/∂x_j, with σ² = mean((x - mean(x))²) and s² = σ²·d/(d-1). As x - mean(x)
-// adds up to 0, ∂σ²/∂x_j = 2·(x_j - mean(x))/d:
+// where c·x̂_j = -∂rstd/∂x_j·Σ_i g_i·x̂_i/rstd². With σ² = mean((x - mean(x))²), s² = σ²·d/(d-1),
+// and because x - mean(x) adds up to 0, ∂σ²/∂x_j = 2·(x_j - mean(x))/d and
+// ∂s/∂x_j = (x_j - mean(x))/((d-1)·s):
 //
-//	LayerNorm      rstd = 1/sqrt(σ² + eps)   ∂rstd/∂x_j = -rstd²·x̂_j/d
-//	                                         c = mean(g·x̂)
-//	UnbiasedNorm   rstd = 1/(s + eps)        ∂rstd/∂x_j = -rstd·x̂_j/((d-1)·s)
-//	                                         c = Σ g_i·x̂_i/(d-1) · (s + eps)/s
-//	RMSNorm        as LayerNorm, with 0 for mean(x) and mean(g)
+//	LayerNorm      rstd = 1/sqrt(σ² + eps)
+//	               ∂rstd/∂x_j = -½·rstd³·∂σ²/∂x_j = -rstd²·x̂_j/d
+//	               c = mean(g·x̂)
+//	UnbiasedNorm   rstd = 1/(s + eps)
+//	               ∂rstd/∂x_j = -rstd²·∂s/∂x_j = -rstd·x̂_j/((d-1)·s)
+//	               c = Σ_i g_i·x̂_i/(d-1) · (s + eps)/s
+//	RMSNorm        as LayerNorm with σ² = mean(x²), without mean(x), and so without 1/d in
+//	               ∂x̂_i/∂x_j and without mean(g)
 func (l Norm) Backward(pool *mat.Pool, dx, dy mat.Matrix, act *NormAct, mode Mode) {
 	l.Gain.AddInOrder(func(int, int) { // a vector is one block
 		mat.Each(pool, dy.Cols, columnGrain, normParamGradCols{l, dy, *act})

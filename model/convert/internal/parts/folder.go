@@ -134,7 +134,7 @@ func (f Folder) Open(name string) (r io.ReaderAt, size int64, closer io.Closer, 
 // Name returns the path of a file, for errors.
 func (f Folder) Name(name string) string { return filepath.Join(f.Path, name) }
 
-// FileSet is the files of a model that is written. err is the first error of add and addJSON.
+// FileSet is the files of a model that is written. err is the first error of Add and AddJSON.
 type FileSet struct {
 	Data map[string][]byte
 	Err  error

@@ -37,9 +37,9 @@ func (v *Vocabulary) order() (rows []int) {
 	return rows
 }
 
-// pieces maps the rows of v to the ids of a tokenizer that splits text as v.tokenizer does. The
+// pieces maps the rows of v to the ids of a tokenizer that splits text as v.Tokenizer does. The
 // file of that tokenizer has the tokens of v in their order, then the pieces of models that v
-// lacks. A token that v.tokenizer lacks is unused: no text is encoded as it. A piece that v lacks
+// lacks. A token that v.Tokenizer lacks is unused: no text is encoded as it. A piece that v lacks
 // has the row of the unknown token, because the source system encodes it as that; it is in the file
 // so that texts are split as before.
 func (v *Vocabulary) pieces(models ...*sentencepiece.Tokenizer) (Side, error) {
@@ -95,7 +95,7 @@ func UnusedPiece(text string, kind sentencepiece.ModelType, lowest float32) sent
 	return p
 }
 
-// OwnIDs returns the side of v.tokenizer if its ids are those that pieces would give to the rows.
+// OwnIDs returns the side of v.Tokenizer if its ids are those that pieces would give to the rows.
 func (v *Vocabulary) OwnIDs() (s Side, ok bool) {
 	t := v.Tokenizer
 	s = Side{Tokenizer: t, Rows: []int{v.Pad, v.BOS, v.EOS}}

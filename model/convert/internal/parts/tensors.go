@@ -15,8 +15,8 @@ import (
 var MinusInf = float32(math.Inf(-1))
 
 // Tensors holds the tensors of a source model by name. A reader takes each of them by name and
-// shape; unused reports the others, so that no tensor is dropped silently. Errors name the file and
-// the tensor. The first error of a method stays in err: after it, shapes and tensors are zeros.
+// shape, which uses it; unused reports the others, so that no tensor is dropped silently. Errors name
+// the file and the tensor. The first error of a method stays in Err: after it, shapes and tensors are zeros.
 type Tensors struct {
 	Path   string
 	size   int64 // bytes of the files of the model, which bound the memory of the imported one
@@ -75,13 +75,13 @@ func ShapeText(shape []int) string {
 	return fmt.Sprint(shape)
 }
 
-// Fail sets s.err to an error that names the file and the tensor, unless there is an earlier one,
-// and returns s.err.
+// Fail sets s.Err to an error that names the file and the tensor, unless there is an earlier one,
+// and returns s.Err.
 func (s *Tensors) Fail(name, format string, args ...any) error {
 	return s.FailFile("tensor %.80q: %s", name, fmt.Sprintf(format, args...))
 }
 
-// FailFile is fail for an error that no tensor has.
+// FailFile is Fail for an error that no tensor has.
 func (s *Tensors) FailFile(format string, args ...any) error {
 	if s.Err == nil {
 		s.Err = fmt.Errorf("%s: %s", s.Path, fmt.Sprintf(format, args...))

@@ -178,7 +178,7 @@ type Codes struct {
 	Moses *moses.Chain // of raw text, nil for words
 }
 
-// segments maps the rows of v to ids as pieces does. The tokenizer is that of v.codes.
+// segments maps the rows of v to ids as pieces does. The tokenizer is that of v.Codes.
 func (v *Vocabulary) segments() (Side, error) {
 	c, err := subword.ReadCodes(bytes.NewReader(v.Codes.Data), v.Codes.Path)
 	if err != nil {
