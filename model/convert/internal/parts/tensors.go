@@ -15,8 +15,9 @@ import (
 var MinusInf = float32(math.Inf(-1))
 
 // Tensors holds the tensors of a source model by name. A reader takes each of them by name and
-// shape, which uses it; unused reports the others, so that no tensor is dropped silently. Errors name
-// the file and the tensor. The first error of a method stays in Err: after it, shapes and tensors are zeros.
+// shape, which uses it; unused reports the others, so that no tensor is dropped silently. Errors
+// name the file and the tensor. The first error of a method stays in Err: after it, shapes and
+// tensors are zeros.
 type Tensors struct {
 	Path   string
 	size   int64 // bytes of the files of the model, which bound the memory of the imported one
