@@ -151,7 +151,7 @@ func TestPaperStep(t *testing.T) {
 // the first table of README.md links to.
 func TestReadmeIsReached(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil || testing.Short() {
-		t.Skip("compiles a test with counters")
+		t.Skip("-short: compiles a test with counters")
 	}
 	page, err := os.ReadFile("README.md")
 	if err != nil {

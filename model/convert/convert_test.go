@@ -3,8 +3,10 @@ package convert
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"tfm/mat"
 	"tfm/model"
 	"tfm/model/convert/internal/parttest"
 	"tfm/model/decode"
@@ -98,6 +100,28 @@ func TestWriteRefuses(t *testing.T) {
 			if _, err := os.Stat(dir); err == nil {
 				t.Errorf("%s: %s: the folder exists", system.name, want)
 			}
+		}
+	}
+}
+
+// Each activation comes back from an export, or the export refuses it.
+func TestActivationsAreExported(t *testing.T) {
+	for _, name := range mat.Activations() {
+		var f model.Activation
+		if err := f.UnmarshalText([]byte(name.String())); err != nil {
+			t.Fatal(err)
+		}
+		for _, system := range []string{"ctranslate2", "marian-hf"} {
+			file := parttest.RandomModelFile(t, true, func(c *model.Config) { c.Activation = f })
+			dir := filepath.Join(t.TempDir(), "out")
+			if err := Write(system, dir, file); err != nil {
+				parttest.CheckError(t, system, err, "activation is ")
+			} else if again, err := Read(dir); err != nil || again.Model.Config.Activation != f {
+				t.Errorf("%s: %v is read as %v (error %v)", system, name, again.Model.Config.Activation, err)
+			}
+		}
+		if text, err := os.ReadFile("pytorch/pytorch.py"); err != nil || !strings.Contains(string(text), `"`+name.String()+`": `) {
+			t.Errorf("pytorch.py has no %v (error %v)", name, err)
 		}
 	}
 }

@@ -101,6 +101,7 @@ func checkConfig(c model.Config) error {
 	dk, dv := c.HeadSizes()
 	return cmp.Or(
 		parts.Refuse(c.Norm == model.DeepNorm, "norm", parts.TextOf(c.Norm), "post or pre for CTranslate2"),
+		parts.Refuse(!slices.Contains(activations, c.Activation), "activation", parts.TextOf(c.Activation), "one that CTranslate2 has"),
 		parts.Refuse(c.Autoreg != model.SelfAttention, "autoreg", parts.TextOf(c.Autoreg), "self-attention for CTranslate2"),
 		parts.Refuse(c.SrcLanguages != "" || c.TargetBegins, "source_marks", c.Source.String(), "no language of the source or at the begin of the target for CTranslate2"),
 		parts.Refuse(c.NormKind == model.UnbiasedNorm, "norm_kind", parts.TextOf(c.NormKind), "layer or rms for CTranslate2"),

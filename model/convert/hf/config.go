@@ -119,13 +119,20 @@ func configOf(c model.Config) (h config) {
 		ScaleEmbedding: !c.Unscaled, ShareEmbeddings: c.Tie == model.TieAll, TieWordEmbeddings: c.Tie != model.TieNone,
 		Dropout: c.Dropout, AttentionDropout: c.AttentionDropout, ActivationDropout: c.FFDropout,
 	}
-	for _, a := range activations {
-		if a.activation == c.Activation {
-			h.Activation = a.name
-			break
-		}
+	if i := indexOfActivation(c.Activation); i >= 0 {
+		h.Activation = activations[i].name
 	}
 	return h
+}
+
+// indexOfActivation returns the first index of a function in activations, or -1.
+func indexOfActivation(f model.Activation) int {
+	for i, a := range activations {
+		if a.activation == f {
+			return i
+		}
+	}
+	return -1
 }
 
 // checkConfig reports the first setting that MarianMTModel does not have, as a *model.FieldError.
@@ -135,6 +142,7 @@ func checkConfig(c model.Config) error {
 	return cmp.Or(
 		parts.Refuse(c.Norm != model.PostNorm, "norm", parts.TextOf(c.Norm), "post"+system),
 		parts.Refuse(c.HasFinalNorm(), "final_norm", true, "false"+system),
+		parts.Refuse(indexOfActivation(c.Activation) < 0, "activation", parts.TextOf(c.Activation), "one"+system),
 		parts.Refuse(c.NormKind != model.LayerNorm, "norm_kind", parts.TextOf(c.NormKind), "layer"+system),
 		parts.Refuse(c.NormEps != normEps, "norm_eps", c.NormEps, "1e-05"+system),
 		parts.Refuse(c.Positions != model.Halves && c.Positions != model.Interleaved, "positions", parts.TextOf(c.Positions), "halves or interleaved"+system),
