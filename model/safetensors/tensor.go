@@ -217,11 +217,11 @@ func (t Tensor) Int32s() ([]int32, error) {
 // that names the tensor if the file cannot be read.
 func (t Tensor) Bytes() ([]byte, error) {
 	n, err := t.bytes()
-	data := make([]byte, n)
-	if err == nil {
-		err = t.read(data, 0)
-	}
 	if err != nil {
+		return nil, fmt.Errorf("tensor %.80q: %w", t.Name, err)
+	}
+	data := make([]byte, n)
+	if err := t.read(data, 0); err != nil {
 		return nil, fmt.Errorf("tensor %.80q: %w", t.Name, err)
 	}
 	return data, nil
