@@ -87,9 +87,7 @@ func TestGatherAllocatesNothing(t *testing.T) {
 	cols := []int32{1, 2, 40, 41, 99}
 	gather := func() { w.Gather(nil, b, cols); v.Gather(nil, c, cols) }
 	gather()
-	if n := testing.AllocsPerRun(10, gather); n > 0 {
-		t.Errorf("Gather: %v allocations", n)
-	}
+	wantNoAllocations(t, gather)
 }
 
 func TestGatherPanics(t *testing.T) {
