@@ -232,7 +232,8 @@ func TestKilledProcess(t *testing.T) {
 		WriteAtomic(path, func(w io.Writer) error {
 			w.Write(make([]byte, 2*writeBuffer))
 			fmt.Println("writing")
-			select {} // until killed
+			_, err := io.Copy(io.Discard, os.Stdin) // until killed; select {} would end the process as a deadlock
+			return err
 		})
 	}
 	path := filepath.Join(t.TempDir(), "m.safetensors")

@@ -39,7 +39,12 @@ func removeUnused(name string) (bool, error) {
 	return true, os.Remove(name)
 }
 
-// locked locks f, or reports that another has the lock.
+// locked locks f, or reports that another has the lock. Signals interrupt the call on some file
+// systems.
 func locked(f *os.File) bool {
-	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+	err := error(syscall.EINTR)
+	for errors.Is(err, syscall.EINTR) {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	return errors.Is(err, syscall.EWOULDBLOCK)
 }
