@@ -3,7 +3,6 @@ package text
 import (
 	"encoding"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,19 +55,6 @@ type Tokenizer interface {
 	// MarshalBinary encodes the tokenizer for a file. The encoding begins with bytes that
 	// identify the kind of tokenizer.
 	encoding.BinaryMarshaler
-}
-
-// Sampler is a Tokenizer that can draw one of several encodings of a text. Training on different
-// encodings makes a model robust (Kudo 2018, "Subword Regularization").
-type Sampler interface {
-	Tokenizer
-
-	// EncodeSample is like Encode but draws the segmentation of s from random. alpha is the
-	// parameter of the method: for BPE-dropout the probability of dropping a merge, for a
-	// unigram model the exponent of the segmentations' probabilities. The ids depend only on s,
-	// alpha and the state of random. It panics if alpha is outside the method's range. It is
-	// safe for concurrent use if random is not shared.
-	EncodeSample(dst []int32, s string, alpha float64, random *rand.PCG) []int32
 }
 
 // PartialDecoder is a Tokenizer for which the text of some ids may differ when more follow.

@@ -190,10 +190,6 @@ func TestSourceErrors(t *testing.T) {
 		_, err := Run(context.Background(), newModel(t, smallConfig()), nil, c.d, smallOptions(1), nil)
 		t.Run(name, func(t *testing.T) { wantError(t, err, c.wants...) })
 	}
-	o := smallOptions(1)
-	o.BPEDropout = 0.1
-	_, err := Run(context.Background(), newModel(t, smallConfig()), nil, copyData(), o, nil)
-	wantError(t, err, "bpe_dropout is 0.1", "expected 0 without Data.Stream")
 }
 
 // Windows without usable pairs have no batches. Skipped pairs are counted.

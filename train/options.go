@@ -30,9 +30,9 @@ type Options struct {
 	Accumulate  int `json:"accumulate"`   // batches per step; all their tokens have the same weight
 	MaxLen      int `json:"max_len"`      // limit of tokens per side, without EOS; else skipped
 
-	// Settings of Data.Stream. Run only compares them with a checkpoint's.
-	ShuffleWindow int     `json:"shuffle_window"` // limit of pairs in a window; 0 is one window
-	BPEDropout    float64 `json:"bpe_dropout"`    // probability of dropping a merge
+	// ShuffleWindow is the limit of pairs in a window of Data.Stream; 0 is one window. Run only
+	// compares it with a checkpoint's.
+	ShuffleWindow int `json:"shuffle_window"`
 
 	// The learning rate, see Schedule. "" is inverse-sqrt with LR, else paper.
 	Schedule string  `json:"schedule"`
@@ -202,7 +202,6 @@ func (o Options) Validate() error {
 		{o.BatchTokens < o.MaxLen+1, "batch_tokens", o.BatchTokens, fmt.Sprintf("at least %d, so that a sentence of %d tokens and EOS fits in a batch", o.MaxLen+1, o.MaxLen)},
 		{o.Accumulate < 1 || o.Accumulate > 1<<16, "accumulate", o.Accumulate, "1 to 65536"},
 		{o.ShuffleWindow < 0 || o.ShuffleWindow > math.MaxInt32, "shuffle_window", o.ShuffleWindow, "0 to 2147483647"},
-		{!(o.BPEDropout >= 0 && o.BPEDropout <= 1), "bpe_dropout", o.BPEDropout, "0 to 1"},
 		{!slices.Contains([]string{SchedulePaper, ScheduleInverseSqrt, ScheduleConstant}, schedule), "schedule", o.Schedule, "paper, inverse-sqrt or constant"},
 		{!(o.LR >= 0) || !finite(o.LR), "lr", o.LR, "a finite number, 0 or more"},
 		{o.LR == 0 && !(o.Factor > 0) || !finite(o.Factor), "factor", o.Factor, "a finite number, more than 0"},

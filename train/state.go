@@ -82,8 +82,6 @@ func newRun(t *model.Transformer, p *mat.Pool, d Data, o Options, report func(Ev
 		return nil, errors.New("train: found no training pairs, expected Data.Train or Data.Stream")
 	case d.Train != nil && d.Stream != nil:
 		return nil, errors.New("train: found both Data.Train and Data.Stream, expected one of them")
-	case d.Stream == nil && o.BPEDropout > 0:
-		return nil, fmt.Errorf("train: bpe_dropout is %v, expected 0 without Data.Stream", o.BPEDropout)
 	case d.References != nil && (d.Valid == nil || len(d.References) != d.Valid.Len()):
 		return nil, fmt.Errorf("train: found %d references, expected one for each validation pair", len(d.References))
 	case d.ValidParts != nil && (d.References == nil || partsLen(d.ValidParts) != d.Valid.Len()):

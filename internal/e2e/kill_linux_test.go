@@ -34,7 +34,7 @@ func TestTwentyKills(t *testing.T) {
 	}{
 		{"in memory", 4, false, nil},
 		{"several sources", 10, true, []string{"-set", "shuffle-window=150"}},
-		{"streamed", 20, false, []string{"-set", "shuffle-window=150", "-set", "accumulate=2", "-set", "bpe-dropout=0.1"}},
+		{"streamed", 20, false, []string{"-set", "shuffle-window=150", "-set", "accumulate=2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(killSeed(t), 0))

@@ -92,7 +92,7 @@ func TestVocabSubword(t *testing.T) {
 	if got := mustRun(t, ids, "vocab", "-vocab", both, "-decode").stdout; got != "the red dog sees <unk>\n" {
 		t.Errorf("-decode printed %q, want the words and <unk>", got)
 	}
-	args, m := trainArgs(t, "-vocab", both, "-steps", "2", "-set", "bpe-dropout=0.1")
+	args, m := trainArgs(t, "-vocab", both, "-steps", "2")
 	mustRun(t, "", args...)
 	if again := mustRun(t, "the red dog sees Ω\n", "vocab", "-vocab", m, "-encode").stdout; again != ids {
 		t.Errorf("a model encodes %q, want %q as -vocab of its training", again, ids)

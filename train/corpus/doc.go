@@ -2,7 +2,7 @@
 // pairs once: it validates and counts them, counts words for the tokenizers, draws pairs to hold
 // out, and collects facts that show wrong data and guide the choice of settings. Survey.Read learns
 // the tokenizers, holds pairs out for validation, and encodes the others: in memory, or as a stream
-// of windows with BPE-dropout. A caller can choose its settings between the two; Read is both in
+// of windows. A caller can choose its settings between the two; Read is both in
 // one call. The package imports train and the text packages.
 //
 // The example trains for two steps; it imports context, tfm/mat, tfm/model, tfm/train and
@@ -64,5 +64,4 @@
 //   - reference: target sentence of a validation pair, for BLEU
 //   - window: consecutive pairs that are shuffled together, in memory; see train.Stream
 //   - stream: a corpus that is read window by window in every epoch
-//   - BPE-dropout: encoding with merges dropped at random, differently in every epoch
 package corpus

@@ -106,7 +106,6 @@ func TestMix(t *testing.T) {
 func TestMixHoldsOut(t *testing.T) {
 	m := Mix{Datasets: []Dataset{mixSource(t, "a", 3000, ""), mixSource(t, "b", 1000, "")}, Stages: []Stage{{Passes: math.Inf(1)}}}
 	o := train.DefaultOptions()
-	o.BPEDropout = 0.1
 	c := readMix(t, m, o)
 	held := map[string]bool{}
 	for _, p := range c.HeldOut.Pairs {

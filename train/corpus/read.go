@@ -92,9 +92,9 @@ func Read(ctx context.Context, c Options, o train.Options) (*Corpus, error) {
 }
 
 // Read reads the corpus of the survey for a training with the options o. It uses their ValidEvery
-// (0: no validation), ShuffleWindow, BPEDropout, MaxLen and Seed. It learns the tokenizers from the
+// (0: no validation), ShuffleWindow, MaxLen and Seed. It learns the tokenizers from the
 // word counts of the survey, which it frees, so that it can be called once, and reads the training
-// pairs again to encode them. If they are a Mix or exceed one window, or BPE-dropout is on, they
+// pairs again to encode them. If they are a Mix or exceed one window, they
 // become a stream, which the training reads again in every epoch.
 //
 // The result depends only on the texts and the options. Errors name file and line. When ctx ends,
@@ -248,11 +248,8 @@ func (r *reader) learn() (err error) {
 func (r *reader) encode(ctx context.Context, heldOut map[int]bool) error {
 	c, o, pairs, files := r.out, r.options, r.Pairs, r.Train.parts != nil
 	c.Windows, c.WindowPairs = 1, pairs
-	switch {
-	case !files && o.BPEDropout > 0:
-		return errors.New("corpus: found training pairs in memory, expected files: BPE-dropout reads them in every epoch")
-	case files && (r.Train.stages != nil || o.BPEDropout > 0 || o.ShuffleWindow > 0 && pairs > o.ShuffleWindow):
-		s, err := newStream(r.Train, c.Vocab, r.affixes, heldOut, o)
+	if files && (r.Train.stages != nil || o.ShuffleWindow > 0 && pairs > o.ShuffleWindow) {
+		s, err := newStream(r.Train, r.encoders, r.affixes, heldOut, o)
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,6 @@ func TestRead(t *testing.T) {
 		{"too small to hold out", Options{Train: valid}, func(o *train.Options) {}, 3, 0, 0, 1},
 		{"windows", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ShuffleWindow = 500 }, 1413, 74, 0, 3},
 		{"one window", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.ShuffleWindow = 1487 }, 1413, 74, 0, 1},
-		{"dropout", Options{Train: Files(src, tgt)}, func(o *train.Options) { o.BPEDropout = 0.1 }, 1413, 74, 0, 1},
 		{"not in files", Options{Train: Pairs("pairs", inMemory)}, func(o *train.Options) { o.ShuffleWindow = 500 }, 1413, 74, 0, 1},
 	} {
 		o := train.DefaultOptions()
@@ -59,7 +58,7 @@ func TestRead(t *testing.T) {
 		if want := []int{c.train, c.valid, c.unscored, c.windows}; !slices.Equal(found, want) {
 			t.Errorf("%s: TrainPairs, ValidPairs, Unscored, Windows = %v, want %v", c.name, found, want)
 		}
-		if streamed := o.BPEDropout > 0 || c.windows > 1; (r.Stream != nil) != streamed || (r.Train == nil) != streamed {
+		if streamed := c.windows > 1; (r.Stream != nil) != streamed || (r.Train == nil) != streamed {
 			t.Errorf("%s: has a Stream: %v, has Train: %v; want a stream: %v", c.name, r.Stream != nil, r.Train != nil, streamed)
 		}
 		pairs := new(train.Pairs)
@@ -160,22 +159,18 @@ func TestReadErrors(t *testing.T) {
 	latin1, short := write(t, "latin1", "ok\nna\xefve\n", false), write(t, "short", "eins\n", false)
 	tab := write(t, "tab", "a\tb\nno tab\n", false)
 	folder := t.TempDir()
-	dropout := train.DefaultOptions()
-	dropout.BPEDropout = 0.1
 	for _, c := range []struct {
 		in   Options
-		o    train.Options
 		want string
 	}{
-		{Options{Train: Files(src, latin1)}, train.DefaultOptions(), latin1 + ":2: invalid UTF-8"},
-		{Options{Train: Files(src, short)}, train.DefaultOptions(), short + " has 1"},
-		{Options{Train: Files(src, folder+"/none")}, train.DefaultOptions(), folder + "/none"},
-		{Options{Train: TSV(tab)}, train.DefaultOptions(), tab + ":2: found no tab, expected source, tab, target"},
-		{Options{Train: Files(src, tgt), Valid: Files(src, latin1)}, train.DefaultOptions(), latin1 + ":2: invalid UTF-8"},
-		{Options{Train: Files(src, tgt), VocabSize: 3}, train.DefaultOptions(), "3"},
-		{Options{Train: Pairs("none", text.Pairs(src, tgt)), VocabSize: 300}, dropout, "expected files"},
+		{Options{Train: Files(src, latin1)}, latin1 + ":2: invalid UTF-8"},
+		{Options{Train: Files(src, short)}, short + " has 1"},
+		{Options{Train: Files(src, folder+"/none")}, folder + "/none"},
+		{Options{Train: TSV(tab)}, tab + ":2: found no tab, expected source, tab, target"},
+		{Options{Train: Files(src, tgt), Valid: Files(src, latin1)}, latin1 + ":2: invalid UTF-8"},
+		{Options{Train: Files(src, tgt), VocabSize: 3}, "3"},
 	} {
-		if _, err := Read(context.Background(), c.in, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Read(context.Background(), c.in, train.DefaultOptions()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q in it", err, c.want)
 		}
 	}

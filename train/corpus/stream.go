@@ -9,7 +9,6 @@ import (
 	"tfm/internal/format"
 	"tfm/text"
 	"tfm/text/augment"
-	"tfm/text/tokenizer/vocab"
 	"tfm/train"
 )
 
@@ -22,24 +21,16 @@ type stream struct {
 	heldOut  map[int]bool // pairs that are held out, by their index in the corpus
 	pairs    int          // of all sources, and so of an epoch; held-out pairs included
 	windows  int
-	dropout  float64 // BPE-dropout
 	seed     uint64
 
 	ids     [2][]int32
-	random  rand.PCG // of BPE-dropout
 	changes rand.PCG // of the modifiers
 }
 
 // newStream returns the stream of a text that has been read. Its windows have about equal sizes of
 // at most o.ShuffleWindow pairs; 0 is one window.
-func newStream(t *Text, tokenizers vocab.Tokenizers, a affixes, heldOut map[int]bool, o train.Options) (*stream, error) {
-	s := &stream{affixes: a, heldOut: heldOut, windows: 1, dropout: o.BPEDropout, seed: o.Seed}
-	for i, t := range []text.Tokenizer{tokenizers.Source, tokenizers.Target} {
-		if _, ok := t.(text.Sampler); !ok && s.dropout > 0 {
-			return nil, fmt.Errorf("corpus: BPE-dropout is %v, expected 0 with a %T, which does not support it", s.dropout, t)
-		}
-		s.encoders[i] = s.encoder(t)
-	}
+func newStream(t *Text, encoders [2]encoder, a affixes, heldOut map[int]bool, o train.Options) (*stream, error) {
+	s := &stream{encoders: encoders, affixes: a, heldOut: heldOut, windows: 1, seed: o.Seed}
 	heldOutOf, first := make([]int, len(t.parts)), 0
 	for i, of := range t.parts {
 		s.datasets = append(s.datasets, newDataset(of, first, t.counts[i]))
@@ -115,7 +106,6 @@ func (r *datasetReader) read(ctx context.Context, modifiers []augment.Modifier) 
 		if !ok {
 			break
 		}
-		r.random.Seed(r.seed, r.draws(1<<62))
 		if _, rest := r.cutTag(p.Source); len(modifiers) == 0 || text.IsBlank(rest) || text.IsBlank(p.Target) {
 			r.add(r.dataset.tagged(p.Source), p.Target)
 		} else {
@@ -131,9 +121,10 @@ func (r *datasetReader) read(ctx context.Context, modifiers []augment.Modifier) 
 	return r.err
 }
 
-// draws returns the random stream of the last pair in its pass: one from first, a power of 2, to
-// below its double. Package train uses those of small numbers and from 2^63.
-func (r *datasetReader) draws(first uint64) uint64 {
+// draws returns the random stream of the last pair in its pass: one from 2^61 to below 2^62.
+// Package train uses those of small numbers and from 2^63.
+func (r *datasetReader) draws() uint64 {
+	const first = 1 << 61
 	return first | (uint64(r.pass)<<40|uint64(r.index))&(first-1)
 }
 
@@ -157,7 +148,7 @@ func (r *datasetReader) next() (p text.Pair, ok bool) {
 // modify adds what modifiers make of a pair. They do not change the tag before the source. A blank
 // sentence, or another tag, ends the sentences that are joined.
 func (r *datasetReader) modify(p text.Pair, modifiers []augment.Modifier) {
-	r.changes.Seed(r.seed, r.draws(1<<61))
+	r.changes.Seed(r.seed, r.draws())
 	tag, rest := r.cutTag(p.Source)
 	tag, p.Source = strings.Clone(tag), rest
 	further := func() (text.Pair, bool) {
@@ -190,16 +181,6 @@ func (r *datasetReader) add(src, tgt string) {
 	s := r.stream
 	s.affixes.encode(&s.ids, r.dataset.Dataset, src, tgt, s.encoders)
 	r.dst.Add(s.ids[0], s.ids[1])
-}
-
-// encoder returns the encoder of t, with BPE-dropout if the stream has it.
-func (s *stream) encoder(t text.Tokenizer) encoder {
-	if s.dropout == 0 {
-		return t.Encode
-	}
-	return func(ids []int32, sentence string) []int32 {
-		return t.(text.Sampler).EncodeSample(ids, sentence, s.dropout, &s.random)
-	}
 }
 
 // close closes the files.

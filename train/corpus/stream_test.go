@@ -66,7 +66,7 @@ func read(t *testing.T, path string) string {
 }
 
 // streamOf returns a stream of the toy corpus.
-func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream, text.Files, vocab.Tokenizers) {
+func streamOf(t *testing.T, window int, gzipped bool) (*stream, text.Files, vocab.Tokenizers) {
 	t.Helper()
 	source := Files(toyFiles(t, gzipped))
 	var trainer vocab.Trainer
@@ -83,8 +83,8 @@ func streamOf(t *testing.T, window int, dropout float64, gzipped bool) (*stream,
 		t.Fatal(err)
 	}
 	o := train.DefaultOptions()
-	o.ShuffleWindow, o.BPEDropout = window, dropout
-	s, err := newStream(source, tokens, affixes{}, map[int]bool{19: true, n - 1: true}, o)
+	o.ShuffleWindow = window
+	s, err := newStream(source, [2]encoder{tokens.Source.Encode, tokens.Target.Encode}, affixes{}, map[int]bool{19: true, n - 1: true}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func samePairs(p, q *train.Pairs) bool {
 func TestStream(t *testing.T) {
 	src, tgt := toyFiles(t, false)
 	for _, gzipped := range []bool{false, true} {
-		s, _, v := streamOf(t, 200, 0, gzipped)
+		s, _, v := streamOf(t, 200, gzipped)
 		if s.Windows() != 8 || s.pairs != 1487 {
 			t.Fatalf("%d windows of a corpus of %d pairs, want 8 of 1,487", s.Windows(), s.pairs)
 		}
@@ -155,33 +155,6 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// With BPE-dropout the ids differ between epochs and do not depend on the order of reading. They
-// decode to the text of the corpus.
-func TestStreamDropout(t *testing.T) {
-	s, _, v := streamOf(t, 400, 0.2, false)
-	plain, _, _ := streamOf(t, 400, 0, false)
-	first := window(t, s, 0, 0)
-	second := window(t, s, 0, 1)
-	later := window(t, s, 3, 1)
-	if samePairs(second, later) {
-		t.Error("the ids of two epochs are equal")
-	}
-	window(t, plain, 0, 0)
-	if p := window(t, plain, 0, 1); samePairs(p, second) {
-		t.Error("the ids are equal with and without BPE-dropout")
-	} else {
-		for i := range p.Len() {
-			if v.Source.Decode(second.Src(i)) != v.Source.Decode(p.Src(i)) || v.Target.Decode(second.Tgt(i)) != v.Target.Decode(p.Tgt(i)) {
-				t.Fatalf("the text of pair %d differs with BPE-dropout", i)
-			}
-		}
-	}
-	again, _, _ := streamOf(t, 400, 0.2, true)
-	if !samePairs(window(t, again, 0, 0), first) || !samePairs(window(t, again, 3, 1), later) || !samePairs(window(t, again, 0, 1), second) {
-		t.Error("the ids depend on the order of reading")
-	}
-}
-
 // Changes of the files during a training are errors with the file and the approximate line.
 func TestStreamDetectsChanges(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -210,7 +183,7 @@ func TestStreamDetectsChanges(t *testing.T) {
 			return os.WriteFile(f.Source, []byte(strings.Replace(src, "\n", "\xff\n", 1)), 0o666)
 		}, func(f text.Files) string { return f.Source + ":1: invalid UTF-8" }},
 	} {
-		s, f, _ := streamOf(t, 2000, 0, false)
+		s, f, _ := streamOf(t, 2000, false)
 		src, tgt := read(t, f.Source), read(t, f.Target)
 		window(t, s, 0, 0)
 		if err := c.change(f, src, tgt); err != nil {
@@ -224,7 +197,7 @@ func TestStreamDetectsChanges(t *testing.T) {
 }
 
 func TestCancelledContext(t *testing.T) {
-	s, _, _ := streamOf(t, 200, 0, false)
+	s, _, _ := streamOf(t, 200, false)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(fmt.Errorf("ctrl-c"))
 	_, err := Read(ctx, Options{Train: Files(toyFiles(t, false)), VocabSize: 320}, train.DefaultOptions())

@@ -128,8 +128,7 @@ func (t *Text) OneSided() int {
 	return n
 }
 
-// Pairs returns pairs that are not in files. They cannot be streamed: all ids are kept in memory,
-// and BPE-dropout is refused.
+// Pairs returns pairs that are not in files. They cannot be streamed: all ids are kept in memory.
 func Pairs(name string, pairs iter.Seq2[text.Pair, error]) *Text {
 	return &Text{Name: name, pairs: pairs}
 }

@@ -14,22 +14,16 @@ func Exp(x float64) float64 {
 	case x < -745.2:
 		return 0
 	}
-	return math.Ldexp(ExpParts(x))
-}
-
-// ExpParts returns e^x as fraction * 2^exponent, without overflow, for |x| < 2^30. The fraction is
-// from √½ to √2.
-func ExpParts(x float64) (fraction float64, exponent int) {
 	// x = k·ln 2 + r, |r| ≤ ln2/2, and e^r by 14 terms of its series: an error below half a
 	// bit.
 	const ln2Hi, ln2Lo = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 	k := math.RoundToEven(x * (1 / math.Ln2))
 	r := math.FMA(-k, ln2Lo, math.FMA(-k, ln2Hi, x))
-	fraction = 1
+	fraction := 1.0
 	for n := 14.0; n > 0; n-- {
 		fraction = math.FMA(fraction, r/n, 1)
 	}
-	return fraction, int(k)
+	return math.Ldexp(fraction, int(k))
 }
 
 // Log returns the natural logarithm of x, with a relative error below 4e-16: -Inf for 0, NaN for

@@ -32,15 +32,3 @@ func TestEqualsMat(t *testing.T) {
 		}
 	}
 }
-
-func TestExpParts(t *testing.T) {
-	for x := -1e6; x < 1e6; x += 1234.5 {
-		fraction, exponent := ExpParts(x)
-		if got := math.Log2(fraction) + float64(exponent); math.Abs(got-x*math.Log2E) > 1e-9 {
-			t.Errorf("ExpParts(%v) = %v, %d: binary logarithm %v, want %v", x, fraction, exponent, got, x*math.Log2E)
-		}
-		if fraction < math.Sqrt2/2-1e-9 || fraction > math.Sqrt2+1e-9 {
-			t.Errorf("ExpParts(%v) = %v, %d: want a fraction from √½ to √2", x, fraction, exponent)
-		}
-	}
-}

@@ -6,7 +6,6 @@
 //	train.go      learns the merges from a corpus
 //	tokenizer.go  text to ids and back
 //	ranges.go     the bytes of the text of each id
-//	dropout.go    encoding with merges dropped at random, for training
 //	remap.go      the pieces of one tokenizer as pieces of another
 //	trim.go       a tokenizer without the pieces that are not used
 //	file.go       the merges as bytes, for the model file

@@ -10,7 +10,7 @@ import (
 	"tfm/text"
 )
 
-var _ text.Sampler = (*Tokenizer)(nil)
+var _ text.Tokenizer = (*Tokenizer)(nil)
 
 // joinRanges returns the ranges of s with | between them.
 func joinRanges(s string, ranges []text.Range) string {

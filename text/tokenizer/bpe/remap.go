@@ -26,7 +26,7 @@ func (t *Tokenizer) Remap(old *Tokenizer) (out [][]int32) {
 			seen[piece]++
 			continue
 		}
-		out[id] = e.encode(nil, []byte(piece), nil)
+		out[id] = e.encode(nil, []byte(piece))
 	}
 	return out
 }

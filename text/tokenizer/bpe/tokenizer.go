@@ -80,10 +80,7 @@ func (t *Tokenizer) Merges() [][2]int32 {
 
 // Encode implements text.Tokenizer. It puts a space before s, so that a word has the same pieces at
 // the start of a sentence as within it. It takes time linear in the length of s.
-func (t *Tokenizer) Encode(dst []int32, s string) []int32 { return t.encode(dst, s, nil) }
-
-// encode appends the ids of s. drop may be nil.
-func (t *Tokenizer) encode(dst []int32, s string, drop *merges.Dropout) []int32 {
+func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
 	if s == "" {
 		return dst
 	}
@@ -93,12 +90,7 @@ func (t *Tokenizer) encode(dst []int32, s string, drop *merges.Dropout) []int32 
 		n := wordLen(unread)
 		word := unread[:n]
 		unread = unread[n:]
-		start := len(dst)
 		dst = e.encodeCached(dst, word, t)
-		// Most words lose no merge and have the ids of Encode, which may be cached.
-		if drop != nil && drop.Any(len(word)-(len(dst)-start)) {
-			dst = e.encode(dst[:start], word, drop)
-		}
 	}
 	if cap(e.text) <= 1<<16 { // memory of longer texts is freed
 		t.encoders.Put(e)
@@ -156,19 +148,19 @@ func (e *wordEncoder) encodeCached(dst []int32, word []byte, t *Tokenizer) []int
 	start := len(dst)
 	dst, _, ok := t.cache.Find(dst, word)
 	if !ok {
-		dst = e.encode(dst, word, nil)
+		dst = e.encode(dst, word)
 		t.cache.Store(word, dst[start:], 0)
 	}
 	return dst
 }
 
-// encode appends the ids of one word. drop may be nil.
-func (e *wordEncoder) encode(dst []int32, word []byte, drop *merges.Dropout) []int32 {
+// encode appends the ids of one word.
+func (e *wordEncoder) encode(dst []int32, word []byte) []int32 {
 	e.word.Reset()
 	for _, c := range word {
 		e.word.Append(firstByte+int32(c), 1)
 	}
-	e.word.Apply(merges.Mode{Retry: true}, drop)
+	e.word.Apply(false)
 	for i := int32(0); i != merges.None; i = e.word.Symbols[i].Next {
 		dst = append(dst, e.word.Symbols[i].ID)
 	}

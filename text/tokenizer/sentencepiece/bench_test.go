@@ -1,7 +1,6 @@
 package sentencepiece
 
 import (
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +46,6 @@ func BenchmarkEncode(b *testing.B) {
 			b.Fatal(err)
 		}
 		uncached.words = noSplit
-		random := rand.NewPCG(1, 2)
 		fresh := tokenizer
 		for _, bench := range []struct {
 			name   string
@@ -63,9 +61,6 @@ func BenchmarkEncode(b *testing.B) {
 				return uncached.Encode(ids, s), nil
 			}},
 			{"ranges", tokenizer.EncodeRanges},
-			{"sample", func(ids []int32, _ []text.Range, s string) ([]int32, []text.Range) {
-				return tokenizer.EncodeSample(ids, s, 0.1, random), nil
-			}},
 		} {
 			b.Run("model="+name+"/mode="+bench.name, func(b *testing.B) {
 				b.SetBytes(int64(size))

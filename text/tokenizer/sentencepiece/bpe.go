@@ -141,7 +141,7 @@ func (t *Tokenizer) newScratch() any {
 }
 
 // segment implements segmenter. It takes O(n log n) time for n characters.
-func (b *bpe) segment(dst []segment, s []byte, sc *scratch, drop *merges.Dropout) []segment {
+func (b *bpe) segment(dst []segment, s []byte, sc *scratch) []segment {
 	if len(s) == 0 {
 		return dst
 	}
@@ -149,7 +149,7 @@ func (b *bpe) segment(dst []segment, s []byte, sc *scratch, drop *merges.Dropout
 	if b.unused {
 		clear(sc.origins)
 	}
-	sc.word.Apply(merges.Mode{}, drop)
+	sc.word.Apply(false)
 	symbols := sc.word.Symbols
 	for i := int32(0); i != merges.None; i = symbols[i].Next {
 		dst = b.appendPieces(dst, originSymbol{symbols[i].ID, symbols[i].Length}, sc)

@@ -73,15 +73,14 @@ func (w wordSplit) next(s []byte) int {
 func hasSpace(s []byte) bool { return len(s) >= len(space) && string(s[:len(space)]) == space }
 
 // wordSums returns what the cache knows of a word of a unigram model: the sum of the scores, and
-// the limit of the magnitude of the sum before the word. Of a word of BPE it knows the number of
-// merges that make the pieces.
+// the limit of the magnitude of the sum before the word.
 func wordSums(value uint64) (score, limit float32) {
 	return math.Float32frombits(uint32(value >> 32)), math.Float32frombits(uint32(value))
 }
 
 // encodeWords appends the file ids of a text word by word. It reports whether they are those of the
-// whole text; if not, what it appended is meaningless. drop is that of segmenter.
-func (t *Tokenizer) encodeWords(dst []int32, normal []byte, sc *scratch, drop *merges.Dropout) ([]int32, bool) {
+// whole text; if not, what it appended is meaningless.
+func (t *Tokenizer) encodeWords(dst []int32, normal []byte, sc *scratch) ([]int32, bool) {
 	first := len(dst)
 	sum := 0.0
 	for len(normal) > 0 {
@@ -98,16 +97,12 @@ func (t *Tokenizer) encodeWords(dst []int32, normal []byte, sc *scratch, drop *m
 			dst, value = t.appendWord(dst, word, sc)
 			t.cache.Store(word, dst[start:], value)
 		}
-		switch {
-		case t.unigram != nil:
+		if t.unigram != nil {
 			score, limit := wordSums(value)
 			if !(sum < float64(limit)) {
 				return dst, false
 			}
 			sum += math.Abs(float64(score))
-		case drop != nil && drop.Any(int(value)):
-			sc.segments = t.bpe.segment(sc.segments[:0], word, sc, drop)
-			dst = t.appendIDs(dst[:start], start, sc.segments, word)
 		}
 		if start > first && len(dst) > start && dst[start-1] == t.unknown && dst[start] == t.unknown { // as in appendIDs
 			dst = append(dst[:start], dst[start+1:]...)
@@ -116,15 +111,14 @@ func (t *Tokenizer) encodeWords(dst []int32, normal []byte, sc *scratch, drop *m
 	return dst, true
 }
 
-// appendWord appends the file ids of a word and returns its value in the cache.
+// appendWord appends the file ids of a word and returns its value in the cache, 0 for BPE.
 func (t *Tokenizer) appendWord(dst []int32, word []byte, sc *scratch) (_ []int32, value uint64) {
 	if t.unigram != nil {
 		var score, limit float32
 		sc.segments, score, limit = t.unigram.segmentWord(sc.segments[:0], word, sc)
 		value = uint64(math.Float32bits(score))<<32 | uint64(math.Float32bits(limit))
 	} else {
-		sc.segments = t.bpe.segment(sc.segments[:0], word, sc, nil)
-		value = uint64(len(sc.word.Symbols) - len(sc.segments))
+		sc.segments = t.bpe.segment(sc.segments[:0], word, sc)
 	}
 	return t.appendIDs(dst, len(dst), sc.segments, word), value
 }

@@ -11,7 +11,6 @@
 //	bpe.go         byte-pair encoding
 //	words.go       a piece for each word, or for each character
 //	cache.go       encoding word by word
-//	sample.go      segmentations drawn at random, for training
 //	decode.go      ids to text
 //	remap.go       the pieces of one tokenizer as pieces of another
 //	trim.go        a tokenizer without the pieces that are not used

@@ -24,7 +24,7 @@ func (t *Tokenizer) Remap(old *Tokenizer) (out [][]int32) {
 		case p.matched():
 			var ok bool
 			if same, ok = old.ids[p.Text]; !ok {
-				ids := old.encodeNormal(nil, []byte(p.Text), sc, nil)
+				ids := old.encodeNormal(nil, []byte(p.Text), sc)
 				old.renumber(ids)
 				out[id] = ids
 				continue

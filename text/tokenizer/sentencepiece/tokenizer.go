@@ -48,9 +48,8 @@ type Tokenizer struct {
 
 // segmenter splits normalized text into pieces.
 type segmenter interface {
-	// segment appends the pieces of s to dst. BPE leaves out the merges that drop drops, none if it
-	// is nil.
-	segment(dst []segment, s []byte, sc *scratch, drop *merges.Dropout) []segment
+	// segment appends the pieces of s to dst.
+	segment(dst []segment, s []byte, sc *scratch) []segment
 }
 
 // segment is a piece of normalized text.
@@ -309,19 +308,19 @@ func (t *Tokenizer) renumber(ids []int32) {
 func (t *Tokenizer) encodeFile(dst []int32, s string) []int32 {
 	sc := t.scratch.Get().(*scratch)
 	sc.normal = t.normalizer.normalize(sc.normal[:0], nil, s)
-	dst = t.encodeNormal(dst, sc.normal, sc, nil)
+	dst = t.encodeNormal(dst, sc.normal, sc)
 	t.release(sc)
 	return dst
 }
 
-// encodeNormal appends the file ids of normalized text. drop drops merges of BPE unless it is nil.
-func (t *Tokenizer) encodeNormal(dst []int32, normal []byte, sc *scratch, drop *merges.Dropout) []int32 {
+// encodeNormal appends the file ids of normalized text.
+func (t *Tokenizer) encodeNormal(dst []int32, normal []byte, sc *scratch) []int32 {
 	if t.words != noSplit {
-		if all, ok := t.encodeWords(dst, normal, sc, drop); ok {
+		if all, ok := t.encodeWords(dst, normal, sc); ok {
 			return all
 		}
 	}
-	sc.segments = t.nameUnknown(t.segmenter.segment(sc.segments[:0], normal, sc, drop), normal)
+	sc.segments = t.nameUnknown(t.segmenter.segment(sc.segments[:0], normal, sc), normal)
 	return t.appendIDs(dst, len(dst), sc.segments, normal)
 }
 
@@ -384,7 +383,7 @@ func (t *Tokenizer) EncodeRanges(dst []int32, ranges []text.Range, s string) ([]
 	defer t.release(sc)
 	sc.offsets = sc.offsets[:0]
 	sc.normal = t.normalizer.normalize(sc.normal[:0], &sc.offsets, s)
-	sc.segments = t.nameUnknown(t.segmenter.segment(sc.segments[:0], sc.normal, sc, nil), sc.normal)
+	sc.segments = t.nameUnknown(t.segmenter.segment(sc.segments[:0], sc.normal, sc), sc.normal)
 	firstID := len(dst)
 	at, begin := 0, 0 // offsets in sc.normal and in s
 	add := func(id int32, end int) {

@@ -3,8 +3,6 @@ package sentencepiece
 import (
 	"math"
 	"slices"
-
-	"tfm/text/tokenizer/internal/merges"
 )
 
 // unigram finds the most probable segmentation under a unigram language model: the one with the
@@ -23,7 +21,6 @@ const unknownPenalty = 10
 type unigramScratch struct {
 	best  []bestPiece // by the end of the piece
 	exact []exactPiece
-	rest  []scaled
 }
 
 // bestPiece is the last piece of the best segmentation of a prefix of the text.
@@ -57,7 +54,7 @@ func newUnigram(t *Tokenizer) (*unigram, error) {
 }
 
 // segment implements segmenter. It takes time linear in the length of s times that of the pieces.
-func (u *unigram) segment(dst []segment, s []byte, sc *scratch, _ *merges.Dropout) []segment {
+func (u *unigram) segment(dst []segment, s []byte, sc *scratch) []segment {
 	best := sized(&sc.unigram.best, len(s)+1)
 	clear(best)
 	for start := 0; start < len(s); {

@@ -1,15 +1,11 @@
 package sentencepiece
 
-import (
-	"bytes"
-
-	"tfm/text/tokenizer/internal/merges"
-)
+import "bytes"
 
 // wordSegmenter makes a piece of each word: ▁ and the characters up to the next ▁.
 type wordSegmenter struct{ t *Tokenizer }
 
-func (w wordSegmenter) segment(dst []segment, s []byte, _ *scratch, _ *merges.Dropout) []segment {
+func (w wordSegmenter) segment(dst []segment, s []byte, _ *scratch) []segment {
 	for len(s) > 0 {
 		n := charLen(s[0])
 		for n < len(s) && !bytes.HasPrefix(s[n:], []byte(space)) {
@@ -25,7 +21,7 @@ func (w wordSegmenter) segment(dst []segment, s []byte, _ *scratch, _ *merges.Dr
 // charSegmenter makes a piece of each character and of each user-defined symbol.
 type charSegmenter struct{ t *Tokenizer }
 
-func (c charSegmenter) segment(dst []segment, s []byte, _ *scratch, _ *merges.Dropout) []segment {
+func (c charSegmenter) segment(dst []segment, s []byte, _ *scratch) []segment {
 	for len(s) > 0 {
 		n, _ := c.t.normalizer.symbols.longest(s)
 		if n == 0 {

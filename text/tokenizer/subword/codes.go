@@ -234,7 +234,7 @@ func (c *Codes) Segment(line string, v *Vocabulary) string {
 		out.WriteString(separator)
 		separator = " "
 		begin := 0
-		for _, end := range e.segments(word, nil) {
+		for _, end := range e.segments(word) {
 			if begin > 0 {
 				out.WriteString(joint + " ")
 			}

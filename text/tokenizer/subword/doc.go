@@ -6,7 +6,6 @@
 //	merge.go       the merges of one word
 //	vocabulary.go  the file of the vocabulary
 //	tokenizer.go   codes and a vocabulary as a text.Tokenizer
-//	sample.go      encoding with merges dropped at random, for training
 //	trim.go        a tokenizer without the pieces that are not used
 //	file.go        the tokenizer as bytes, for the model file
 //

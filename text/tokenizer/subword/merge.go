@@ -21,14 +21,14 @@ func newEncoder(c *Codes, v *Vocabulary) *encoder {
 }
 
 // segments returns the ends of the segments of a word, which must not be empty. They are valid
-// until the next call. drop may be nil.
-func (e *encoder) segments(word string, drop *merges.Dropout) []int {
+// until the next call.
+func (e *encoder) segments(word string) []int {
 	e.list = e.list[:0]
 	if _, size := utf8.DecodeRuneInString(word); size == len(word) {
 		return append(e.list, size)
 	}
 	e.split(word)
-	e.word.Apply(merges.Mode{All: true, Retry: true}, drop)
+	e.word.Apply(true)
 	begin := 0
 	for i := int32(0); i != merges.None; i = e.word.Symbols[i].Next {
 		end := begin + int(e.word.Symbols[i].Length)

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"tfm/text"
-	"tfm/text/tokenizer/internal/merges"
 	"tfm/text/tokenizer/moses"
 )
 
@@ -91,7 +90,7 @@ func (t *Tokenizer) Size() int { return len(t.pieces) }
 
 // Encode implements text.Tokenizer.
 func (t *Tokenizer) Encode(dst []int32, s string) []int32 {
-	dst, _ = t.encode(dst, nil, t.words(s), nil)
+	dst, _ = t.encode(dst, nil, t.words(s))
 	return dst
 }
 
@@ -103,7 +102,7 @@ func (t *Tokenizer) EncodeRanges(dst []int32, ranges []text.Range, s string) ([]
 	if t.chain != nil {
 		words, at = t.chain.WordsAt(s)
 	}
-	dst, ends := t.encode(dst, []int{}, words, nil)
+	dst, ends := t.encode(dst, []int{}, words)
 	start := 0
 	for _, end := range ends {
 		if end < len(at) {
@@ -118,13 +117,8 @@ func (t *Tokenizer) EncodeRanges(dst []int32, ranges []text.Range, s string) ([]
 	return dst, ranges
 }
 
-// maxDropped is the limit in characters of a part of a word that is encoded with dropout, because
-// that takes time in the square of its length.
-const maxDropped = 1000
-
-// encode appends the ids of the words in s, and unless ends is nil the end in s of each. drop may
-// be nil.
-func (t *Tokenizer) encode(dst []int32, ends []int, s string, drop *merges.Dropout) ([]int32, []int) {
+// encode appends the ids of the words in s, and unless ends is nil the end in s of each.
+func (t *Tokenizer) encode(dst []int32, ends []int, s string) ([]int32, []int) {
 	e := t.encoders.Get().(*encoder)
 	defer t.release(e)
 	for at := 0; at < len(s); {
@@ -133,38 +127,22 @@ func (t *Tokenizer) encode(dst []int32, ends []int, s string, drop *merges.Dropo
 			continue
 		}
 		word, _, _ := strings.Cut(s[at:], " ")
-		end := at + len(word)
-		for at < end {
-			part := s[at:end]
-			if drop != nil {
-				part = firstRunes(part, maxDropped)
-			}
-			begin := 0
-			for _, n := range e.segments(part, drop) {
-				isLast := at+n == end
-				dst = append(dst, t.id(part[begin:n], isLast))
-				begin = n
-				if n = at + n; ends != nil {
-					for isLast && n < len(s) && s[n] == ' ' {
-						n++
-					}
-					ends = append(ends, n)
+		begin := 0
+		for _, end := range e.segments(word) {
+			isLast := end == len(word)
+			dst = append(dst, t.id(word[begin:end], isLast))
+			begin = end
+			if ends != nil {
+				n := at + end
+				for isLast && n < len(s) && s[n] == ' ' {
+					n++
 				}
+				ends = append(ends, n)
 			}
-			at += len(part)
 		}
+		at += len(word)
 	}
 	return dst, ends
-}
-
-// firstRunes returns the first n characters of s.
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
 }
 
 func (t *Tokenizer) release(e *encoder) {
@@ -276,7 +254,7 @@ func (t *Tokenizer) Remap(old *Tokenizer) (out [][]int32) {
 		var ids []int32
 		begin := 0
 		if s != "" {
-			for _, end := range e.segments(s, nil) {
+			for _, end := range e.segments(s) {
 				ids = append(ids, old.id(s[begin:end], end == len(s) && !joined))
 				begin = end
 			}

@@ -3,7 +3,6 @@ package subword
 import (
 	"bytes"
 	"encoding/binary"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -103,52 +102,6 @@ func TestIDs(t *testing.T) {
 	ids := []int32{text.BOS, 4, 6, 5, unk, 4, text.EOS, -1, 99}
 	if got, want := tok.Decode(ids), "the the <unk> th"; got != want {
 		t.Errorf("Decode(%v) = %q, want %q", ids, got, want)
-	}
-}
-
-// With p = 0 a sample is the encoding, with p = 1 it has characters, and every sample decodes to
-// the words.
-func TestEncodeSample(t *testing.T) {
-	v, err := NewVocabulary(allEntries(t), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tok := New(readCodes(t, "codes.txt"), v)
-	lines := append(readLines(t, "corpus.txt")[:50], strings.Repeat("sch", 1000))
-	different := 0
-	for _, s := range lines {
-		plain := tok.Encode(nil, s)
-		if got := tok.EncodeSample(nil, s, 0, nil); !slices.Equal(got, plain) {
-			t.Errorf("EncodeSample(%.50q, 0) = %v, want %v", s, got, plain)
-		}
-		for _, p := range []float64{0.1, 0.5, 1} {
-			ids := tok.EncodeSample(nil, s, p, rand.NewPCG(1, 2))
-			if again := tok.EncodeSample(nil, s, p, rand.NewPCG(1, 2)); !slices.Equal(again, ids) {
-				t.Errorf("EncodeSample(%.50q, %v) = %v, then %v", s, p, ids, again)
-			}
-			if got, want := tok.Decode(ids), tok.Decode(plain); got != want {
-				t.Errorf("Decode(EncodeSample(%.50q, %v)) = %q, want %q", s, p, got, want)
-			}
-			if !slices.Equal(ids, plain) {
-				different++
-			}
-			if n := utf8.RuneCountInString(strings.ReplaceAll(s, " ", "")); p == 1 && len(ids) != n {
-				t.Errorf("EncodeSample(%.50q, 1) has %d ids, want %d characters", s, len(ids), n)
-			}
-		}
-	}
-	if different < len(lines) {
-		t.Errorf("%d samples differ from the encoding, want at least %d", different, len(lines))
-	}
-	for _, p := range []float64{-0.1, 1.1} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("EncodeSample with p = %v: no panic", p)
-				}
-			}()
-			tok.EncodeSample(nil, "a", p, rand.NewPCG(1, 2))
-		}()
 	}
 }
 
@@ -316,7 +269,6 @@ func FuzzReadCodes(f *testing.F) {
 			t.Fatalf("Segment(%q) with the vocabulary of its segments is %q, want %q", s, tok.Segment(s), segmented)
 		}
 		checkEncoding(t, New(c, &Vocabulary{}), s)
-		tok.EncodeSample(nil, s, 0.5, rand.NewPCG(1, 2))
 	})
 }
 

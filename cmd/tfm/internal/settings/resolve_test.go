@@ -305,7 +305,7 @@ func TestErrorNamesFlags(t *testing.T) {
 	o := train.DefaultOptions()
 	for _, change := range []func(*train.Options){
 		func(o *train.Options) { o.Optimizer = "a is b" }, func(o *train.Options) { o.ValidEvery = -1 }, func(o *train.Options) { o.RDrop = -1 },
-		func(o *train.Options) { o.BPEDropout = 2 }, func(o *train.Options) { o.ShuffleWindow = -1 }, func(o *train.Options) { o.Schedule = "x" },
+		func(o *train.Options) { o.ShuffleWindow = -1 }, func(o *train.Options) { o.Schedule = "x" },
 	} {
 		changed := o
 		change(&changed)

@@ -205,8 +205,6 @@ func optimizerFlags(f *cli.Flags, o *train.Options) {
 // trainingRegularizationFlags declares the flags of the regularization that is no setting of the
 // model.
 func trainingRegularizationFlags(f *cli.Flags, o *train.Options) {
-	f.Float64Var(&o.BPEDropout, "bpe-dropout", o.BPEDropout, "`probability` of skipping a BPE merge when a training pair is encoded, anew in each epoch; 0.1 is usual; for a unigram model "+
-		"of sentencepiece the exponent of the probabilities from which its pieces are drawn").Setting()
 	f.Float64Var(&o.RDrop, "r-drop", o.RDrop, "alpha of R-Drop, such as 5: two passes of each batch with different dropout, and a loss for their KL divergence; doubles "+
 		"time and memory of a step; 0 is none")
 }

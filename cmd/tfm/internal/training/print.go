@@ -89,7 +89,6 @@ func (j *Job) printData(c *corpus.Corpus) {
 	j.fieldIf(one > 0, "", "%s left out: text in one language only", format.Count(one, "unit"))
 	j.printMix()
 	j.fieldIf(c.Windows > 1, "", "%s in memory at a time (shuffle-window)", format.Thousands(c.WindowPairs))
-	j.fieldIf(j.Options.BPEDropout > 0, "", "BPE-dropout %v", j.Options.BPEDropout)
 	switch {
 	case j.Options.ValidEvery == 0:
 	case j.Corpus.Valid != nil:

@@ -28,7 +28,6 @@ type Word struct {
 
 	table   *Table
 	queue   Queue[struct{}] // keys: rank<<32 | index of the left symbol; some are stale
-	dropped []int64         // keys, in this step
 	applied []int32         // symbols that were merged in this step
 }
 
@@ -46,18 +45,11 @@ func (w *Word) Append(id int32, length int) {
 	w.Symbols = append(w.Symbols, Symbol{ID: id, Length: int32(length), prev: n - 1, Next: n + 1})
 }
 
-// Mode is what a step of Apply is. It makes a difference if merges are dropped, or if a merge can
-// have a smaller rank than those that make its symbols.
-type Mode struct {
-	All   bool // a step applies the first merge at all its places, instead of the first one
-	Retry bool // a step may apply what the steps before it dropped
-}
-
-// Apply applies merges until none is left, each step those of the smallest rank, from left to
-// right. drop, which may be nil, drops some of the merges of a step. A step that drops all is the
-// last. Without drop a word of n symbols takes O(n log n) time: it has at most n-1 merges, and each
-// adds at most two to the queue.
-func (w *Word) Apply(mode Mode, drop *Dropout) {
+// Apply applies merges until none is left, each step the first of the smallest rank, or if all, all
+// of that rank from left to right, which makes a difference if a merge can have a smaller rank than
+// those that make its symbols. A word of n symbols takes O(n log n) time: it has at most n-1
+// merges, and each adds at most two to the queue.
+func (w *Word) Apply(all bool) {
 	w.Symbols[len(w.Symbols)-1].Next = None
 	w.queue.Reset()
 	for i := range w.Symbols {
@@ -65,13 +57,13 @@ func (w *Word) Apply(mode Mode, drop *Dropout) {
 	}
 	for w.queue.Len() > 0 {
 		rank := w.queue.FirstKey() >> 32
-		i, ok := w.take(mode, drop)
+		i, ok := w.take()
 		if !ok {
 			continue
 		}
 		w.applied = append(w.applied[:0], i)
-		for mode.All && w.queue.Len() > 0 && w.queue.FirstKey()>>32 == rank {
-			if i, ok = w.take(mode, drop); ok {
+		for all && w.queue.Len() > 0 && w.queue.FirstKey()>>32 == rank {
+			if i, ok = w.take(); ok {
 				w.applied = append(w.applied, i)
 			}
 		}
@@ -83,28 +75,15 @@ func (w *Word) Apply(mode Mode, drop *Dropout) {
 			w.propose(i)
 			last = i
 		}
-		for _, key := range w.dropped {
-			w.queue.Push(key, struct{}{})
-		}
-		w.dropped = w.dropped[:0]
 	}
-	w.dropped = w.dropped[:0]
 }
 
 // take removes the first merge from the queue and applies it at symbol i. ok is false if it is
-// stale or dropped.
-func (w *Word) take(mode Mode, drop *Dropout) (i int32, ok bool) {
+// stale.
+func (w *Word) take() (i int32, ok bool) {
 	key, _ := w.queue.Pop()
 	i = int32(key)
 	if int64(w.Symbols[i].merge.Rank) != key>>32 {
-		return i, false
-	}
-	if drop != nil && drop.Next() {
-		if mode.Retry {
-			w.dropped = append(w.dropped, key)
-		} else {
-			w.Symbols[i].merge.Rank = noRank
-		}
 		return i, false
 	}
 	w.join(i)
