@@ -7,6 +7,7 @@
 //	pair_repair.go  pairs with faults, for cleaning a corpus
 //	line.go         lines for a filter, repaired where they are invalid
 //	batches.go      the available lines as a batch, for a filter that answers at once
+//	edits.go        replaced ranges of a text, which carry ranges to the result and back
 //	oneline.go      a model's output as one valid line
 //	warning.go      prints the first warnings of each kind and counts the others
 //	tokenizer.go    the interface Tokenizer and the ids that all tokenizers share

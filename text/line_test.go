@@ -126,13 +126,10 @@ func TestOneLine(t *testing.T) {
 		{"é\xff\xfeé\xe4\xb8", "é\uFFFDé\uFFFD", "|\xc3|\xa9|\uFFFD||\xc3|\xa9|\uFFFD||"},
 		{"", "", "|"},
 	} {
-		var ranges []Range
-		for i := range len(c.raw) {
-			ranges = append(ranges, Range{i, i + 1})
-		}
-		got, ranges := OneLine(c.raw, ranges)
+		got, edits := OneLine(c.raw)
 		var marked strings.Builder
-		for _, r := range ranges {
+		for i := range len(c.raw) {
+			r := edits.Range(Range{i, i + 1})
 			marked.WriteString("|" + got[r.Start:r.End])
 		}
 		marked.WriteString("|")

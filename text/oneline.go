@@ -6,37 +6,34 @@ import (
 )
 
 // OneLine returns raw, the output of a model, as one line of valid UTF-8: line endings become
-// spaces and runs of invalid bytes become U+FFFD. It maps ranges of raw to ranges of the result, in
-// place; adjacent ranges stay adjacent.
-func OneLine(raw string, ranges []Range) (string, []Range) {
+// spaces and runs of invalid bytes become U+FFFD. The edits carry ranges of raw to the result.
+func OneLine(raw string) (string, Edits) {
 	if utf8.ValidString(raw) && !strings.ContainsAny(raw, "\r\n") {
-		return raw, ranges
+		return raw, Edits{}
 	}
-	var b strings.Builder
-	at := make([]int, len(raw)+1) // offset in the result of each byte of raw
-	invalid := false              // whether the previous byte is invalid UTF-8
+	var edits []Edit
 	for i := 0; i < len(raw); {
 		r, size := utf8.DecodeRuneInString(raw[i:])
-		for j := range size {
-			at[i+j] = b.Len() + j
-		}
-		wasInvalid := invalid
-		invalid = r == utf8.RuneError && size == 1
+		e := Edit{Range: Range{i, i + size}, With: " "}
 		switch {
-		case invalid && wasInvalid: // part of the previous U+FFFD
-		case invalid:
-			b.WriteString("\uFFFD")
-		case r == '\n' && i > 0 && raw[i-1] == '\r': // part of the previous space
-		case r == '\n' || r == '\r':
-			b.WriteByte(' ')
-		default:
-			b.WriteString(raw[i : i+size])
+		case isInvalid(raw[i:]):
+			for isInvalid(raw[e.End:]) {
+				e.End++
+			}
+			e.With = "\uFFFD"
+		case strings.HasPrefix(raw[i:], "\r\n"):
+			e.End++
+		case r != '\n' && r != '\r':
+			i += size
+			continue
 		}
-		i += size
+		edits, i = append(edits, e), e.End
 	}
-	at[len(raw)] = b.Len()
-	for i, r := range ranges {
-		ranges[i] = Range{Start: at[r.Start], End: at[r.End]}
-	}
-	return b.String(), ranges
+	return Apply(raw, edits)
+}
+
+// isInvalid reports whether s begins with a byte that is not valid UTF-8.
+func isInvalid(s string) bool {
+	r, size := utf8.DecodeRuneInString(s)
+	return r == utf8.RuneError && size == 1
 }

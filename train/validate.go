@@ -199,7 +199,7 @@ func (v *validator) translate(ctx context.Context) (float64, bool) {
 		for i, h := range hypotheses {
 			translation := "" // computed as package translate does
 			if !v.blank[lo+i] {
-				translation, _ = text.OneLine(v.detokenize(h.Tokens), nil)
+				translation, _ = text.OneLine(v.detokenize(h.Tokens))
 			}
 			translations = append(translations, translation)
 			v.distinct[translation] = struct{}{}

@@ -468,11 +468,15 @@ func tokens(ids []int32, ranges []text.Range) []Token {
 func (t *Translator) translation(h decode.Hypothesis, withTokens bool) Translation {
 	r := Translation{Score: h.Score, Truncated: h.Truncated, TokenScores: h.TokenScores, Alternatives: h.Alternatives}
 	if !withTokens {
-		r.Text, _ = text.OneLine(t.tokenizers.Target.Decode(h.Tokens), nil)
+		r.Text, _ = text.OneLine(t.tokenizers.Target.Decode(h.Tokens))
 		return r
 	}
 	raw, ranges := t.tokenizers.Target.DecodeRanges(nil, h.Tokens)
-	r.Text, ranges = text.OneLine(raw, ranges)
+	var edits text.Edits
+	r.Text, edits = text.OneLine(raw)
+	for i := range ranges {
+		ranges[i] = edits.Range(ranges[i])
+	}
 	r.Tokens = tokens(h.Tokens, ranges)
 	return r
 }

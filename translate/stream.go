@@ -25,11 +25,11 @@ func (t *Translator) nBest(ctx context.Context, srcs [][]int32, indices []int, r
 	}
 	err := t.engine.Stream(ctx, srcs, r.Decode, func(i int, token int32) {
 		ids[i] = append(ids[i], token)
-		s, _ := text.OneLine(completeCharacters(decodeBegin(t.tokenizers.Target, ids[i])), nil)
+		s, _ := text.OneLine(completeCharacters(decodeBegin(t.tokenizers.Target, ids[i])))
 		pass(i, s)
 	}, func(i int, list []decode.Hypothesis) {
 		lists[i] = list
-		s, _ := text.OneLine(t.tokenizers.Target.Decode(list[0].Tokens), nil)
+		s, _ := text.OneLine(t.tokenizers.Target.Decode(list[0].Tokens))
 		pass(i, s)
 	})
 	return lists, err

@@ -204,7 +204,7 @@ func (r *reporter) chosen() ([]string, error) {
 		if strings.TrimSpace(s) == "" {
 			return nil, cli.Usagef("-text is empty")
 		}
-		line, _ := text.OneLine(s, nil)
+		line, _ := text.OneLine(s)
 		all = append(all, line)
 	}
 	return all, nil

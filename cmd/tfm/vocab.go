@@ -153,7 +153,7 @@ func (v *vocabFlags) apply(ctx context.Context, tokenizer text.Tokenizer, files 
 			if converted, err = v.convert(tokenizer, printedIDs(tokenizer), l); err != nil {
 				break
 			}
-			converted, _ = text.OneLine(converted, nil)
+			converted, _ = text.OneLine(converted)
 			w.WriteString(converted + "\n")
 		}
 		if err := errors.Join(err, w.Flush()); err != nil {

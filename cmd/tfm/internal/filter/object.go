@@ -70,7 +70,7 @@ func (f objects) Parse(line string) (s, key string, err error) {
 		}
 	}
 	if s, err = textField(fields, f.text); err == nil && !f.breaks {
-		s, _ = text.OneLine(s, nil)
+		s, _ = text.OneLine(s)
 	}
 	if err == nil && f.CheckLanguages != nil {
 		var from, to string

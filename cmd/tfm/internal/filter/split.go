@@ -58,7 +58,7 @@ func (s *Split) Apply(o *translate.LineOptions) {
 	o.Split, o.SplitSeveral = &split.Options{Lines: !s.Paragraphs}, s.several
 	if textOf := o.Text; !s.Paragraphs {
 		o.Text = func(l text.Line) string {
-			one, _ := text.OneLine(textOf(l), nil)
+			one, _ := text.OneLine(textOf(l))
 			return one
 		}
 	}
