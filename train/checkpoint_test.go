@@ -170,7 +170,7 @@ func TestResumeIsExactWithEveryOptimizerAndSchedule(t *testing.T) {
 func TestCheckpointJSONIsStrict(t *testing.T) {
 	m := newModel(t, smallConfig())
 	for _, c := range []struct{ options, state, want string }{
-		{`{"Lr":0.002}`, `{}`, `train.options in the metadata: unknown field "Lr", expected "lr"`},
+		{`{"rate":0.002}`, `{}`, `train.options in the metadata: json: unknown field "rate"`},
 		{`{}`, `{"step":1}[]`, `train.state in the metadata: found "[" after the object`},
 	} {
 		path := filepath.Join(t.TempDir(), "c.safetensors")
@@ -332,10 +332,10 @@ func TestCheckpointAllocatesNoMoreThanItsHeaderAllows(t *testing.T) {
 		{"moments without elements", "{}", "{}", moments("adam.m.", 0), `tensor "adam.m.embedding": found shape [0], expected`},
 		{"unknown moments", "{}", "{}", unknown, `tensor "adam.m.embedding" is missing`},
 		{"long options", `{"schedule":"` + strings.Repeat("a", mb) + `"}`, "{}", nil, `tensor "adam.m.embedding" is missing`},
-		{"long number", `{"steps":` + strings.Repeat("1", mb) + `}`, "{}", nil, "steps: found 111"},
+		{"long number", `{"steps":` + strings.Repeat("1", mb) + `}`, "{}", nil, "steps: found number 111"},
 		{"long field", "{}", `{"` + strings.Repeat("a", mb) + `":1}`, nil, `unknown field "aaa`},
 		{"nested state", "{}", `{"best":` + strings.Repeat(`{"best":`, mb/8), nil, "exceeded max depth"},
-		{"nested position", "{}", strings.Repeat(`{"position":`, 5000) + "{}" + strings.Repeat("}", 5000), nil, `position: unknown field "position"`},
+		{"nested position", "{}", strings.Repeat(`{"position":`, 5000) + "{}" + strings.Repeat("}", 5000), nil, `unknown field "position"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			meta, tensors, err := model.File{Model: m, Info: map[string]string{keyOptions: c.options, keyState: c.state}}.Encode()

@@ -2,9 +2,7 @@ package strict
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -48,19 +46,6 @@ func TestUnmarshal(t *testing.T) {
 	}
 }
 
-// Complete surrogate pairs, replacement characters and escaped backslashes are valid.
-func TestUnmarshalSurrogatePairs(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"name":"\ud83d\ude00\uD83D\uDE00"}`: "😀😀",
-		`{"name":"\ufffd\\ud800\n"}`:          "\uFFFD\\ud800\n",
-	} {
-		var got outer
-		if err := Unmarshal([]byte(text), &got); err != nil || got.Name != want {
-			t.Errorf("Unmarshal(%s): name %q, error %v, want %q", text, got.Name, err, want)
-		}
-	}
-}
-
 func TestUnmarshalErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{``, "unexpected EOF"},
@@ -68,74 +53,42 @@ func TestUnmarshalErrors(t *testing.T) {
 		{`{"d_model":`, "unexpected EOF"},
 		{`{"d_model":1`, "unexpected EOF"},
 		{`{"d_model":1,}`, "invalid character"},
-		{`null`, "found null, expected an object"},
-		{`[]`, "found [], expected an object"},
-		{`7`, "found 7, expected an object"},
+		{`null`, "found null, expected a value"},
+		{`[]`, "found array, expected strict.outer"},
+		{`7`, "found number, expected strict.outer"},
 		{`{} {}`, `found "{" after the object, expected nothing`},
 		{`{}x`, `found "x" after the object, expected nothing`},
 		{`{}` + "\x00", `found "\x00" after the object, expected nothing`},
 		{`{"d_model":1}}`, `found "}" after the object, expected nothing`},
 		{`{"gate":1}`, `unknown field "gate"`},
-		{`{"D_model":1}`, `unknown field "D_model", expected "d_model"`},
-		{`{"d_Model":1}`, `unknown field "d_Model", expected "d_model"`},
 		{`{"Width":1}`, `unknown field "Width"`},
 		{`{"Secret":"x"}`, `unknown field "Secret"`},
 		{`{"-":"x"}`, `unknown field "-"`},
 		{`{"private":1}`, `unknown field "private"`},
-		{`{"search":{"beam":1}}`, `search: unknown field "beam", expected "Beam"`},
-		{`{"search":{"Beam":1,"Beam":1}}`, `search: found field "Beam" twice`},
-		{`{"search":{"Beam":"x"}}`, `search: Beam: found "x", expected int`},
-		{`{"search":[]}`, `search: found [], expected an object`},
+		{`{"search":{"Beam":1,"beam":1}}`, `search: found field "beam" twice`},
+		{`{"search":{"Beam":"x"}}`, `search.Beam: found string, expected int`},
+		{`{"search":[]}`, `search: found array, expected strict.inner`},
 		{`{"d_model":1,"d_model":1}`, `found field "d_model" twice`},
+		{`{"d_model":1,"D_Model":1}`, `found field "D_Model" twice`},
+		{`{"name":` + strings.Repeat("[", 100_000), "exceeded max depth"},
 		{`{"d_model":1,"d_\u006dodel":1}`, `found field "d_model" twice`},
-		{`{"d_model":"four"}`, `d_model: found "four", expected int`},
-		{`{"d_model":1.5}`, `d_model: found 1.5, expected int`},
-		{`{"d_model":1e30}`, `d_model: found 1e30, expected int`},
-		{`{"rate":1e39}`, `rate: found 1e39, expected float32`},
-		{`{"d_model":null}`, `d_model: found null, expected int`},
-		{`{"search":null}`, `search: found null, expected an object`},
-		{`{"color":null}`, `color: found null, expected strict.color`},
-		{`{"color":"blue"}`, `color: found color "blue", expected red`},
-		{`{"color":1}`, `color: found 1, expected strict.color`},
-		{`{"on":1}`, `on: found 1, expected bool`},
-		{`{"name":"a\ud800b"}`, `found half of a surrogate pair`},
-		{`{"name":"\\\udc00\ufffd"}`, `found half of a surrogate pair`},
-		{`{"name":"\ud83d\ude00\ud800"}`, `found half of a surrogate pair`},
-		{`{"n\ud800":"x"}`, `found half of a surrogate pair`},
-		{`{"name":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`, `name: found ` + strings.Repeat("[", 80) + `, expected string`},
+		{`{"d_model":"four"}`, `d_model: found string, expected int`},
+		{`{"d_model":1.5}`, `d_model: found number 1.5, expected int`},
+		{`{"d_model":1e30}`, `d_model: found number 1e30, expected int`},
+		{`{"rate":1e39}`, `rate: found number 1e39, expected float32`},
+		{`{"d_model":null}`, `d_model: found null`},
+		{`{"search":null}`, `search: found null`},
+		{`{"color":null}`, `color: found null`},
+		{`{"color":"blue"}`, `found color "blue", expected red`},
+		{`{"color":1}`, `color: found number, expected strict.color`},
+		{`{"on":1}`, `on: found number, expected bool`},
+		{`{"name":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`, `name: found array, expected string`},
 	} {
 		var v outer
 		err := Unmarshal([]byte(c.text), &v)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Unmarshal(%.40q): error %v, want %q", c.text, err, c.want)
 		}
-	}
-	if err := Unmarshal([]byte(`{"d_model"`), new(outer)); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("Unmarshal of half an object: error %v, want io.ErrUnexpectedEOF", err)
-	}
-}
-
-func TestUnmarshalPanics(t *testing.T) {
-	type Embedded struct{ Beam int }
-	for _, c := range []struct {
-		v    any
-		text string
-	}{
-		{outer{}, `{}`},
-		{new(int), `1`},
-		{&struct{ List []inner }{}, `{"List":[]}`},
-		{&struct{ Map map[string]inner }{}, `{"Map":{}}`},
-		{&struct{ Pointer *int }{}, `{"Pointer":1}`},
-		{&struct{ Embedded }{}, `{"Beam":1}`},
-	} {
-		func() {
-			defer func() {
-				if r := recover(); r == nil || !strings.HasPrefix(fmt.Sprint(r), "strict: ") {
-					t.Errorf("Unmarshal into %T: panic %v, want one that begins with \"strict: \"", c.v, r)
-				}
-			}()
-			Unmarshal([]byte(c.text), c.v)
-		}()
 	}
 }
 

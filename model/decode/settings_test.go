@@ -48,12 +48,12 @@ func TestCopyWithSettings(t *testing.T) {
 // Text that is no settings, or not valid ones, is an error that names the key.
 func TestParseSettings(t *testing.T) {
 	for text, want := range map[string]string{
-		"[]":                                                      "found [], expected an object",
+		"[]":                                                      "found array, expected decode.Settings",
 		`{"alpha":1}`:                                             `length_penalty is "", expected wu or power`,
 		`{"length_penalty":"gnmt","alpha":1}`:                     `length_penalty is "gnmt", expected wu or power`,
 		`{"length_penalty":"power"}`:                              "alpha is missing",
 		`{"length_penalty":"power","alpha":-1}`:                   "alpha is -1, expected 0 to 10",
-		`{"length_penalty":"power","alpha":"1"}`:                  `alpha: found "1", expected float64`,
+		`{"length_penalty":"power","alpha":"1"}`:                  `alpha: found string, expected float64`,
 		`{"length_penalty":"power","alpha":1,"wish":6}`:           `unknown field "wish"`,
 		`{"length_penalty":"power","alpha":1,"beam":65}`:          `beam is 65, expected 1 to 64`,
 		`{"length_penalty":"power","alpha":1,"length_factor":-1}`: `length_factor is -1, expected above 0`,
