@@ -1,12 +1,11 @@
 // Command packaging writes the files of a release: for each system an archive, for Linux also a
-// Debian package and a container image, and their checksums. release.sh runs it in a checkout. The
-// same commit, version and Go give the same bytes on every machine.
+// Debian package, and their checksums. release.sh runs it in a checkout. The same commit, version
+// and Go give the same bytes on every machine.
 //
 //	main.go     what a release consists of
 //	build.go    the binaries, and what they print of themselves
 //	archive.go  files as tar, tar.gz and zip
 //	deb.go      the Debian package, with the systemd unit tfm.service
-//	image.go    the container image
 package main
 
 import (
@@ -106,9 +105,6 @@ func (r *release) files(binaries map[target][]byte) (map[string][]byte, error) {
 		}
 		if err == nil && t.os == "linux" {
 			files[fmt.Sprintf("%s_%s_%s.deb", name, r.debianVersion(), t.arch)], err = r.deb(program, t.arch)
-		}
-		if err == nil && t.os == "linux" {
-			files[fmt.Sprintf("%s-%s-image-%s.tar", name, r.version, t.arch)], err = r.image(program, t.arch)
 		}
 		if err != nil {
 			return nil, err

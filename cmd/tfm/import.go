@@ -69,11 +69,7 @@ func (c *importer) run(_ context.Context, args []string) error {
 	if c.src, c.tgt, err = model.NamedLanguages(c.src, c.tgt); err != nil {
 		return settings.Error(err)
 	}
-	source, err := translator.FindDownloaded(args[0])
-	if err != nil {
-		return err
-	}
-	out := c.out
+	source, out := args[0], c.out
 	if err := cli.CheckModelOutput(out, c.force, source); err != nil {
 		return err
 	}
@@ -98,7 +94,7 @@ func (c *importer) run(_ context.Context, args []string) error {
 		file.Info = map[string]string{}
 	}
 	if file.Info[training.InfoKey] == "" {
-		origin := fmt.Sprintf("imported from %s, %s", strings.ToValidUTF8(filepath.Base(args[0]), "?"), describeFormat(kind))
+		origin := fmt.Sprintf("imported from %s, %s", strings.ToValidUTF8(filepath.Base(source), "?"), describeFormat(kind))
 		maps.Copy(file.Info, training.Info(origin))
 		// These systems and their corpora have one sentence a line.
 		settings, err := decode.ParseSettings(file.Decoding)
