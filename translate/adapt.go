@@ -59,7 +59,7 @@ func (a *adapter) tune(src, tgt []int32) bool {
 // adaptable reports whether each text of r can be translated alone, as tuning needs: nothing in r
 // depends on the number of a text or on other texts.
 func (r *Request) adaptable() bool {
-	return !r.Decode.Sample && r.Glossary == nil && r.Decode.Constraint == nil && r.Certain == nil
+	return !r.Decode.Sample && r.Glossary == nil && r.Certain == nil
 }
 
 // adapt sets the results of the texts that resemble a source of r.Memory. It comes after standIns.

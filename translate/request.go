@@ -22,8 +22,7 @@ type Request struct {
 	Texts []string
 
 	// Decode are the options of the searches. The zero value is Translator.DefaultOptions().
-	// Do sets Pieces and Suppressed. The sources of Decode.Constraint are the texts that are
-	// not blank.
+	// Do sets Pieces, Prefixes and Suppressed.
 	Decode decode.Options
 
 	// From and To are the languages of the texts and of their translations, in a model of
@@ -47,8 +46,7 @@ type Request struct {
 
 	// Glossary, if not nil, has the translations of terms. A text for which a translation does
 	// not have that of each term, or a form that the glossary accepts, is translated again with
-	// a word in the place of each. Terms within ranges of KeepOf do not count. With a Glossary,
-	// Decode.Constraint must be nil.
+	// a word in the place of each. Terms within ranges of KeepOf do not count.
 	Glossary *Glossary
 
 	// Memory, if not nil, has the translations of whole texts. A text or, with Split, a sentence
@@ -63,7 +61,7 @@ type Request struct {
 	// pair. The similarity is 1 - d/n, where d is the edit distance of the words and n the
 	// number of words of the longer text. 0 is none. It needs Options.KeepModel. Texts with
 	// a prefix, kept ranges or samples are translated without, and so are all with
-	// a Glossary, Decode.Constraint or Certain.
+	// a Glossary or Certain.
 	Adapt float64
 
 	standIns [][]standIn // of each text, in the place of KeepOf and Glossary
@@ -72,7 +70,7 @@ type Request struct {
 	// joined with the white space between them, as split.Gap defines. A text may then have
 	// several lines and paragraphs. Sentences that exceed the source limit are cut, so that
 	// nothing is truncated. An unknown language is that of the model's source. A prefix is that
-	// of the first sentence; the sources of Decode.Constraint are all sentences.
+	// of the first sentence.
 	Split *split.Options
 
 	// SplitSeveral limits Split to the texts of several sentences. Others are translated as
@@ -276,9 +274,6 @@ func (r *Request) validate() error {
 	if r.MaxSource < 0 {
 		return &model.FieldError{Field: "max_source", Found: r.MaxSource, Expected: "0 or more"}
 	}
-	if r.Glossary != nil && r.Decode.Constraint != nil {
-		return &model.FieldError{Field: "constraint", Found: "one", Expected: "none with a glossary"}
-	}
 	invalid := func(s string) bool { return !utf8.ValidString(s) }
 	if i := slices.IndexFunc(r.Prefixes, invalid); i >= 0 {
 		return &model.FieldError{Field: "prefixes", Found: r.Prefixes[i], Expected: "valid UTF-8"}
@@ -313,8 +308,7 @@ func (t *Translator) do(ctx context.Context, r Request) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Decode.Constraint = decode.All(t.prefixes(r, indices), r.Decode.Constraint)
-	r.Decode.Pieces, r.Decode.Suppressed = t.pieces, t.defaults.Suppressed
+	r.Decode.Pieces, r.Decode.Suppressed, r.Decode.Prefixes = t.pieces, t.defaults.Suppressed, t.prefixes(r, indices)
 	if t.config.TargetBegins {
 		begins := new(decode.Begins)
 		for i := range around {
@@ -418,9 +412,8 @@ func (r *Request) prefix(i int) string {
 	return r.Prefix
 }
 
-// prefixes returns the Constraint of the prefixes of the texts with the given indices, nil for
-// none.
-func (t *Translator) prefixes(r Request, indices []int) decode.Constraint {
+// prefixes returns the prefixes of the texts with the given indices, nil for none.
+func (t *Translator) prefixes(r Request, indices []int) *decode.Begins {
 	if len(r.Prefixes) == 0 && r.Prefix == "" {
 		return nil
 	}
@@ -428,7 +421,7 @@ func (t *Translator) prefixes(r Request, indices []int) decode.Constraint {
 	for k, i := range indices {
 		ids[k] = t.tokenizers.Target.Encode(nil, r.prefix(i))
 	}
-	return decode.Prefixes(t.pieces, ids)
+	return &decode.Begins{Targets: ids}
 }
 
 // attend returns the attention weights of each translation in lists, in order.

@@ -10,7 +10,7 @@ import (
 	"tfm/model"
 )
 
-// The tokens that a target begins with are those that a Constraint would force, without their
+// The tokens that a target begins with are those that prefixes would force, without their
 // log-probability, and differ between the sources of a call.
 func TestBegins(t *testing.T) {
 	pool := mat.NewPool(2)
@@ -27,10 +27,10 @@ func TestBegins(t *testing.T) {
 		o.Begins = &Begins{begins}
 		got := nBest(t, d, srcs, o)
 		forced := o
-		forced.Begins, forced.Constraint = nil, Prefixes(nil, begins)
+		forced.Begins = nil
 		for i, src := range srcs {
 			n := len(o.Begins.of(i))
-			forced.Constraint, forced.MaxTokens = Prefixes(nil, [][]int32{o.Begins.of(i)}), o.MaxTokens+n
+			forced.Prefixes, forced.MaxTokens = &Begins{[][]int32{o.Begins.of(i)}}, o.MaxTokens+n
 			want := nBest(t, d, [][]int32{src}, forced)[0]
 			alone := o
 			alone.Begins = &Begins{[][]int32{o.Begins.of(i)}}

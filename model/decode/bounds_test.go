@@ -129,10 +129,16 @@ func TestGreedyWithBounds(t *testing.T) {
 		for i := range prefixes {
 			prefixes[i] = []int32{int32(50 + i), int32(3 + i)}
 		}
-		pieces := byteLevel(1, mixedText, 41)
+		bytes := byteLevel(1, mixedText, 41).bytes
+		pieces := NewPieces(m.Config.TgtVocab, func(id int32) string { // half of the others cannot occur
+			if int(id) < len(bytes) {
+				return bytes[id]
+			}
+			return []string{"x", "\xFF"}[id%2]
+		})
 		options := []Options{
 			{Beam: 1, MaxExtra: 6, NoRepeat: 1, MinTokens: 5}, {Beam: 1, MaxExtra: 6}, {Beam: 1, MaxExtra: 6, RepetitionPenalty: 2},
-			{Beam: 1, MaxExtra: 6, Constraint: Prefixes(pieces, prefixes)}, {Beam: 1, MaxExtra: 6, Constraint: &oddIDs{}},
+			{Beam: 1, MaxExtra: 6, Pieces: pieces, Prefixes: &Begins{prefixes}}, {Beam: 1, MaxExtra: 6, Pieces: pieces},
 		}
 		if !slices.Contains([]string{"random", "one far above", "equal"}, name) {
 			options = options[:1] // others differ in the projection, not in what may follow

@@ -18,7 +18,7 @@ type row struct {
 	maxCandidates, maxAlternatives int     // limits of what a candidateSource finds
 	draw                           drawID  // see sampled
 
-	partial      Partial
+	partial      partial
 	candidates   []candidate // LogP is that of the token
 	alternatives []candidate
 	found        []candidate // memory of candidates
@@ -96,7 +96,7 @@ func (c *choice) top(best []candidate) []candidate {
 	return best
 }
 
-// topAllowed is topK of the tokens that the Constraint allows. Few rows need more than topK: a
+// topAllowed is topK of the tokens that the constraint allows. Few rows need more than topK: a
 // forbidden token is rarely probable.
 func (c *choice) topAllowed(best []candidate, logits []float32) []candidate {
 	if only := c.only; only != nil {
@@ -111,7 +111,7 @@ func (c *choice) topAllowed(best []candidate, logits []float32) []candidate {
 	if c.constraint == nil || !slices.ContainsFunc(best, func(x candidate) bool { return !c.allows(x.Token) }) {
 		return best
 	}
-	return topK(best[:0], logits, c.ids, c.Partial)
+	return topK(best[:0], logits, c.ids, c.partial)
 }
 
 // segmentLen is the number of elements that topK skips at once.
@@ -120,7 +120,7 @@ const segmentLen = 256
 // topK fills best to its capacity with the largest values of logits and their ids, in descending
 // order, equal values by id. It leaves out -Inf and, if p is not nil, tokens that may
 // not follow p. It skips segments whose maximum is too small.
-func topK(best []candidate, logits []float32, ids rowIDs, p *Partial) []candidate {
+func topK(best []candidate, logits []float32, ids rowIDs, p *partial) []candidate {
 	for lo := 0; lo < len(logits); lo += segmentLen {
 		segment, bound := logits[lo:min(lo+segmentLen, len(logits))], insertionBound(best)
 		if len(best) == cap(best) && !(mat.Max(segment) > bound) {

@@ -6,63 +6,88 @@ import (
 	"tfm/model"
 )
 
-// Constraint decides which tokens may follow a hypothesis. It is an automaton: a hypothesis has a
-// state, which its tokens determine. All searches apply it. A forbidden token is not chosen,
-// however probable; the scores of others are the model's, not normalized again. If a Constraint
-// leaves a source without a translation, its list has an empty one with score -Inf.
+// constraint decides which tokens may follow a hypothesis. All searches apply it. A forbidden token
+// is not chosen, however probable; the scores of others are the model's, not normalized again. If
+// it leaves a source without a translation, its list has an empty one with score -Inf.
 //
 // The token in the position of EOS at the length limit is free, because Hypothesis.Tokens omits
 // it, except that EOS must be allowed.
-//
-// Start and Next must set all words of the state, from their arguments alone. Allows and Only must
-// not change the state. Goroutines call them concurrently for different hypotheses. A panic
-// of a Constraint ends its call with a *PanicError.
-type Constraint interface {
-	// StateLen returns the number of words of a state.
-	StateLen() int
-	// Start sets state to that of an empty translation of s.
-	Start(state []uint64, s SourceInfo)
-	// Next replaces the state of a hypothesis by that after token. It is not called with EOS.
-	// At the length limit token may be one that Allows forbids.
-	Next(state []uint64, token int32)
-	// Allows reports whether token, which may be EOS, may follow p and can be the first of up
-	// to p.Remaining+1 tokens before EOS.
-	Allows(p *Partial, token int32) bool
-	// Only returns nil, or a list of tokens in ascending order. Others cannot follow p, and
-	// those that can satisfy Allows. A short list saves calls of Allows.
-	Only(p *Partial) []int32
+type constraint struct {
+	pieces    *Pieces   // the text of a complete translation is valid UTF-8; nil: any
+	prefixes  []*prefix // what translations begin with, by index of the source; nil for none
+	minTokens int       // before EOS, or the length limit if that is less
+	noRepeat  int       // see Options
 }
 
-// Requirer is a Constraint that may leave only some tokens, which the list of a source then must
-// contain; see Options.Shortlist.
-type Requirer interface {
-	Constraint
-	// Required appends to ids the tokens that the Constraint may demand in a translation of s.
-	Required(ids []int32, s SourceInfo) []int32
+// constraintState is what the tokens of a hypothesis determine.
+type constraintState struct {
+	text   uint8 // of the automaton in Pieces
+	prefix int32 // progress, see prefix
 }
 
-// SourceInfo describes a source to a Constraint.
-type SourceInfo struct {
-	Index     int // in the call
-	Tokens    int // without EOS
-	MaxTokens int // length limit of the translation, without EOS
+// newConstraint returns the constraint of o, nil if every token is allowed.
+func newConstraint(o *Options) *constraint {
+	c := &constraint{pieces: o.Pieces, minTokens: o.MinTokens, noRepeat: o.NoRepeat}
+	if o.Prefixes != nil {
+		c.prefixes = newPrefixes(o.Pieces, o.Prefixes.Targets)
+	}
+	if c.pieces == nil && c.prefixes == nil && c.minTokens <= 0 && c.noRepeat <= 0 {
+		return nil
+	}
+	return c
 }
 
-// Partial is a hypothesis that a token is to follow.
-type Partial struct {
-	State     []uint64 // of the Constraint
-	Remaining int      // number of tokens that may follow the next one before EOS
+// prefixOf returns the prefix of source i, nil for none.
+func (c *constraint) prefixOf(i int) *prefix {
+	if i >= len(c.prefixes) {
+		return nil
+	}
+	return c.prefixes[i]
+}
 
-	constraint Constraint // nil allows every token
-	only       []int32    // result of Only
+// next returns the state of a hypothesis of source i after token, which is not EOS. At the length
+// limit it may be one that allows forbids.
+func (c *constraint) next(i int, s constraintState, token int32) constraintState {
+	if c.pieces != nil {
+		if next := c.pieces.next[s.text][token]; next != utf8Invalid {
+			s.text = next
+		}
+	}
+	if p := c.prefixOf(i); p != nil {
+		s.prefix = p.next(s.prefix, token)
+	}
+	return s
+}
+
+// required appends the tokens that may be demanded in a translation of source i, which its list
+// must contain: those that complete every character before the length limit, and those that may
+// follow each part of the prefix.
+func (c *constraint) required(ids []int32, i int) []int32 {
+	if c.pieces != nil {
+		ids = append(ids, c.pieces.completing...)
+	}
+	if p := c.prefixOf(i); p != nil {
+		ids = append(ids, slices.Concat(p.only...)...)
+	}
+	return ids
+}
+
+// partial is a hypothesis that a token is to follow.
+type partial struct {
+	constraint *constraint // nil allows every token
+	state      constraintState
+	prefix     *prefix // of its source, nil for none
+	remaining  int     // number of tokens that may follow the next one before EOS
+	mayEnd     bool    // minTokens precede
+	only       []int32 // the only tokens that may follow, ascending; nil: any
 	tree       *tree
 	tail       int32   // last node of the hypothesis
-	tokens     []int32 // workspace of Tokens
+	tokens     []int32 // workspace of list
 	isListed   bool    // tokens is set
 }
 
-// Tokens returns the tokens of the hypothesis. They are valid until the next step.
-func (p *Partial) Tokens() []int32 {
+// list returns the tokens of the hypothesis. They are valid until the next step.
+func (p *partial) list() []int32 {
 	if !p.isListed {
 		p.isListed = true
 		p.tokens = p.tree.appendTokens(p.tokens[:0], p.tail)
@@ -70,124 +95,51 @@ func (p *Partial) Tokens() []int32 {
 	return p.tokens
 }
 
-// All returns the Constraint that allows what all of list allow, nil for an empty list. It ignores
-// nil elements.
-func All(list ...Constraint) Constraint {
-	list = slices.DeleteFunc(slices.Clone(list), func(c Constraint) bool { return c == nil })
-	switch len(list) {
-	case 0:
-		return nil
-	case 1:
-		return list[0]
+// setOnly sets p.only to the tokens of the prefix, or those that may follow within a character, the
+// fewer ones.
+func (p *partial) setOnly() {
+	p.only = nil
+	if p.constraint.pieces != nil {
+		p.only = p.constraint.pieces.only[p.state.text]
 	}
-	a := &all{list: list, starts: []int{0}}
-	for i, c := range list {
-		a.starts = append(a.starts, a.starts[i]+c.StateLen())
-	}
-	return a
-}
-
-// all is a list of Constraints. Its state is that of each, one after another.
-type all struct {
-	list   []Constraint
-	starts []int // index in the state of each one's state, then the length of the state
-}
-
-func (a *all) StateLen() int { return a.starts[len(a.list)] }
-
-// of returns the part of a state that belongs to element i.
-func (a *all) of(state []uint64, i int) []uint64 { return state[a.starts[i]:a.starts[i+1]] }
-
-func (a *all) Start(state []uint64, s SourceInfo) {
-	for i, c := range a.list {
-		c.Start(a.of(state, i), s)
+	if list := p.prefix.tokens(p.state.prefix); list != nil && (p.only == nil || len(list) < len(p.only)) {
+		p.only = list
 	}
 }
 
-func (a *all) Next(state []uint64, token int32) {
-	for i, c := range a.list {
-		c.Next(a.of(state, i), token)
-	}
-}
-
-func (a *all) Allows(p *Partial, token int32) bool {
-	state := p.State
-	defer func() { p.State = state }()
-	for i, c := range a.list {
-		p.State = a.of(state, i)
-		if !c.Allows(p, token) {
-			return false
-		}
-	}
-	return true
-}
-
-// Only returns the shortest list.
-func (a *all) Only(p *Partial) []int32 {
-	state := p.State
-	defer func() { p.State = state }()
-	var only []int32
-	for i, c := range a.list {
-		p.State = a.of(state, i)
-		if list := c.Only(p); list != nil && (only == nil || len(list) < len(only)) {
-			only = list
-		}
-	}
-	return only
-}
-
-// Required appends the tokens of all elements.
-func (a *all) Required(ids []int32, s SourceInfo) []int32 {
-	for _, c := range a.list {
-		if r, ok := c.(Requirer); ok {
-			ids = r.Required(ids, s)
-		}
-	}
-	return ids
-}
-
-// minLength is the Constraint of Options.MinTokens. The state is the number of tokens that must
-// precede EOS.
-type minLength struct{ tokens int }
-
-func (c minLength) StateLen() int { return 1 }
-
-func (c minLength) Start(state []uint64, s SourceInfo) {
-	state[0] = uint64(min(c.tokens, s.MaxTokens))
-}
-
-func (c minLength) Next(state []uint64, _ int32) {
-	if state[0] > 0 {
-		state[0]--
-	}
-}
-
-func (c minLength) Allows(p *Partial, token int32) bool {
-	return token != model.EOS || p.State[0] == 0
-}
-
-func (c minLength) Only(*Partial) []int32 { return nil }
-
-// noRepeat is the Constraint that no n tokens occur twice in a translation (Paulus, Xiong and
-// Socher 2018, section 2.5). Where another Constraint leaves only some tokens, within a character
-// or a prefix, they are free, so that it can be satisfied.
-type noRepeat struct{ n int }
-
-func (noRepeat) StateLen() int              { return 0 }
-func (noRepeat) Start([]uint64, SourceInfo) {}
-func (noRepeat) Next([]uint64, int32)       {}
-func (noRepeat) Only(*Partial) []int32      { return nil }
-
-func (c noRepeat) Allows(p *Partial, token int32) bool {
-	if token == model.EOS || p.only != nil {
+// allows reports whether token, which may be EOS, may follow p and can be the first of up to
+// p.remaining+1 tokens before EOS. In the position of EOS at the length limit only EOS is
+// constrained, because other tokens are omitted unless search.keepsLast.
+func (p *partial) allows(token int32) bool {
+	c := p.constraint
+	if c == nil || p.remaining < 0 && token != model.EOS {
 		return true
 	}
-	tokens := p.Tokens()
-	last := len(tokens) - (c.n - 1) // index of the n-1 tokens that token follows
-	for i := range last {
-		if tokens[i+c.n-1] == token && slices.Equal(tokens[i:][:c.n-1], tokens[last:]) {
+	if only := p.prefix.tokens(p.state.prefix); only != nil {
+		if _, found := slices.BinarySearch(only, token); !found {
 			return false
 		}
 	}
-	return true
+	if token == model.EOS {
+		return p.mayEnd && p.state.text == utf8Start
+	}
+	if c.pieces != nil {
+		if next := c.pieces.next[p.state.text][token]; next == utf8Invalid || c.pieces.needed[next] > p.remaining {
+			return false
+		}
+	}
+	return c.noRepeat <= 0 || p.only != nil || !p.repeats(token)
+}
+
+// repeats reports whether token would end noRepeat tokens that occur in the hypothesis (Paulus,
+// Xiong and Socher 2018, section 2.5).
+func (p *partial) repeats(token int32) bool {
+	tokens, n := p.list(), p.constraint.noRepeat
+	last := len(tokens) - (n - 1) // index of the n-1 tokens that token follows
+	for i := range last {
+		if tokens[i+n-1] == token && slices.Equal(tokens[i:][:n-1], tokens[last:]) {
+			return true
+		}
+	}
+	return false
 }

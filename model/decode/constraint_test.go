@@ -250,7 +250,7 @@ func TestConstraintsAgainstAllTranslations(t *testing.T) {
 					{NoRepeat: 2, MinTokens: 3, Alpha: 1}, {MinTokens: 3, Alpha: 2}, {NoRepeat: 1, MinTokens: 4},
 				} {
 					o.Beam, o.NBest, o.Pieces = 1<<12, 12, pieces
-					o.Constraint = Prefixes(pieces, [][]int32{ids, ids, ids})
+					o.Prefixes = &Begins{[][]int32{ids, ids, ids}}
 					limit := maxTokens
 					if o.MaxTokens > 0 {
 						limit = o.MaxTokens + 1
@@ -375,8 +375,8 @@ func TestTokenScores(t *testing.T) {
 func TestAlternatives(t *testing.T) {
 	m := language(12, 4, 1.5)
 	for _, o := range []Options{
-		{Beam: 1}, {Beam: 3, NBest: 3, Alpha: 1}, {Sample: true, Temperature: 2, TopP: 1, NBest: 4}, {Beam: 2, Constraint: &oddIDs{}}, {Beam: 1, MinTokens: 3, NoScore: true},
-		{Sample: true, Temperature: 1, TopP: 1, Constraint: &oddIDs{list: []int32{model.EOS, 3, 5}}},
+		{Beam: 1}, {Beam: 3, NBest: 3, Alpha: 1}, {Sample: true, Temperature: 2, TopP: 1, NBest: 4}, {Beam: 2, Pieces: onlyIDs(12, 3, 5, 7, 9, 11)}, {Beam: 1, MinTokens: 3, NoScore: true},
+		{Sample: true, Temperature: 1, TopP: 1, Pieces: onlyIDs(12, 3, 5)},
 	} {
 		plain := find(t, m, 10, 7, o)
 		for _, o.Alternatives = range []int{1, 4, 12} {
@@ -389,7 +389,7 @@ func TestAlternatives(t *testing.T) {
 						p := m.probabilities(int32(source), h.Tokens[:i])
 						var want []int32
 						for id := int32(model.EOS); id < 12; id++ {
-							forbidden := o.Constraint != nil && !o.Constraint.Allows(nil, id) || id == model.EOS && i < o.MinTokens
+							forbidden := o.Pieces != nil && id != model.EOS && o.Pieces.Bytes(id) != "a" || id == model.EOS && i < o.MinTokens
 							// At the limit tokens are free.
 							if forbidden && (i < 6 || id == model.EOS) {
 								continue

@@ -36,35 +36,42 @@ func (d *Decoder) reset() {
 }
 
 // Translate returns the best translation of each source, in the order of srcs: the first of its
-// list from NBest. Sources are ids without EOS. The error is that of Options.Validate, or that of
-// ctx, which Translate checks before each step, or a *PanicError. It panics on ids outside the
-// vocabulary and on a source of more than Config.MaxLen-1 tokens.
+// list from NBest. Errors and panics are those of NBest.
 func (d *Decoder) Translate(ctx context.Context, srcs [][]int32, o Options) ([]Hypothesis, error) {
-	return collect(d.each, ctx, srcs, o, func(list []Hypothesis) Hypothesis { return list[0] })
+	lists, err := d.NBest(ctx, srcs, o)
+	if err != nil {
+		return nil, err
+	}
+	best := make([]Hypothesis, len(lists))
+	for i, list := range lists {
+		best[i] = list[0]
+	}
+	return best, nil
 }
 
 // NBest returns for each source a list of 1 to Options.NBest translations by descending score. Beam
 // search lists different translations: those that end in EOS, or else the truncated ones. Sampling
-// lists all draws, equal ones too. Errors and panics are those of Translate.
-func (d *Decoder) NBest(ctx context.Context, srcs [][]int32, o Options) ([][]Hypothesis, error) {
-	return collect(d.each, ctx, srcs, o, func(list []Hypothesis) []Hypothesis { return list })
-}
-
-// each calls done with the index and the list of translations of each source.
-func (d *Decoder) each(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis)) (err error) {
+// lists all draws, equal ones too. Sources are ids without EOS. The error is that of
+// Options.Validate, or that of ctx, which NBest checks before each step. It panics on ids outside
+// the vocabulary and on a source of more than Config.MaxLen-1 tokens.
+func (d *Decoder) NBest(ctx context.Context, srcs [][]int32, o Options) (lists [][]Hypothesis, err error) {
 	if err := checkCall(d.w, srcs, &o); err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
 		if !d.scheduler.idle() { // a step has panicked, whose request must not be in the next call
 			d.reset()
 		}
 	}()
-	d.scheduler.add(newRequest(ctx, srcs, o, done, func(e error) { err = e }))
+	lists = make([][]Hypothesis, len(srcs))
+	d.scheduler.add(newRequest(ctx, srcs, o, func(i int, list []Hypothesis) { lists[i] = list }, func(e error) { err = e }))
 	for !d.scheduler.idle() {
 		d.scheduler.step()
 	}
-	return err
+	if err != nil {
+		return nil, err
+	}
+	return lists, nil
 }
 
 // Next returns, for every id of the target vocabulary, the probability of being the next token

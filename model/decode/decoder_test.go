@@ -405,7 +405,7 @@ func TestPanics(t *testing.T) {
 	search := func(change func(o *Options)) {
 		o := DefaultOptions()
 		change(&o)
-		NewEngine(d.w, nil).Translate(ctx, [][]int32{{3}}, o) // panics on the goroutine of the caller
+		NewEngine(d.w, nil).NBest(ctx, [][]int32{{3}}, o) // panics on the goroutine of the caller
 	}
 	for want, f := range map[string]func(){
 		"id -1 in source 1":               func() { d.Translate(ctx, [][]int32{{3}, {-1}}, DefaultOptions()) },
@@ -462,17 +462,16 @@ func TestErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	cancel()
 	for _, d := range []interface {
-		Translate(context.Context, [][]int32, Options) ([]Hypothesis, error)
 		NBest(context.Context, [][]int32, Options) ([][]Hypothesis, error)
 	}{New(w, nil), NewEngine(w, nil)} {
-		if _, err := d.Translate(background, [][]int32{{3}}, Options{}); err == nil || !strings.Contains(err.Error(), "beam is 0") {
+		if _, err := d.NBest(background, [][]int32{{3}}, Options{}); err == nil || !strings.Contains(err.Error(), "beam is 0") {
 			t.Errorf("%T: zero Options: error %v, want \"beam is 0\"", d, err)
 		}
 		if list, err := d.NBest(ctx, [][]int32{{3}}, DefaultOptions()); !errors.Is(err, context.Canceled) || list != nil {
 			t.Errorf("%T: NBest with a cancelled context = %v, %v, want %v", d, list, err, context.Canceled)
 		}
-		if got, err := d.Translate(background, nil, DefaultOptions()); len(got) != 0 || err != nil {
-			t.Errorf("%T: Translate of no sources = %v, %v, want none", d, got, err)
+		if got, err := d.NBest(background, nil, DefaultOptions()); len(got) != 0 || err != nil {
+			t.Errorf("%T: NBest of no sources = %v, %v, want none", d, got, err)
 		}
 	}
 	if _, err := New(w, nil).Attention(ctx, [][]int32{{3}}, [][]int32{{3}}, AlignHeads{}); !errors.Is(err, context.Canceled) {

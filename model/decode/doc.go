@@ -4,7 +4,7 @@
 // imports attn, layer, mat, model and model/safetensors. Package translate and the validation of
 // package train use it. It has no notion of text.
 //
-// The way of a sentence: Engine.Each → scheduler.addSources → State.Add encodes it and computes
+// The way of a sentence: Engine.Stream → scheduler.addSources → State.Add encodes it and computes
 // the keys and values of the cross-attention → searches.step, once a step → Hypothesis, the
 // finished one with the highest score → State.Remove.
 //
@@ -12,12 +12,10 @@
 //
 //	rows        the live hypotheses of all sources
 //	logits      State.step, the only stage with a model: Weights.decode, outputProjection.project
-//	processors  mask, penalizeRepetition, suppress; Partial.allows asks the Constraint
+//	processors  mask, penalizeRepetition, suppress; partial.allows asks the constraint
 //	candidates  mostProbable, largest or sampled: the tokens of a row that may be chosen
-//	Select      the selection: which candidates stay live and which are finished
+//	selection   selectFrom: which candidates stay live and which are finished
 //	tree        search.advance adds their tokens to the hypotheses
-//
-// A new search is a type with the three methods of selection. beam.go has that of beam search.
 //
 // Sizes have the names of package layer. Numbers of tokens include EOS, or BOS, unless stated
 // otherwise.
@@ -35,9 +33,9 @@
 // with the keys and values of them and of the hypotheses that translate them), lists.go (lists of
 // pieces), sample.go (candidates drawn at random), candidates.go (the most probable candidates),
 // processors.go (logits of tokens that may be selected), constraint.go (what may follow a
-// hypothesis: length, repetitions), prefix.go (forced prefixes), pieces.go (valid UTF-8),
-// options.go (Options, the length penalty), tree.go (the hypotheses of a source), beam.go (beam
-// search), selection.go (selection, greedy search). They use settings.go (the settings in a model
+// hypothesis), prefix.go (forced prefixes), pieces.go (valid UTF-8),
+// options.go (Options, the length penalty), tree.go (the hypotheses of a source), selection.go
+// (greedy search, beam search). They use settings.go (the settings in a model
 // file), suppressed.go (the pieces that searches do not select), shortlist.go (the pieces that may
 // translate a source), alignment.go (the heads that align), file.go (model files), mapped.go (model
 // files for decoding), quantize.go (those of imported models), weights.go (Weights), matrix.go
@@ -63,6 +61,6 @@
 //   - score: log-probability divided by the length penalty
 //   - shortlist: for each source piece, the target pieces that may translate it
 //   - list: the pieces that may follow the hypotheses of a source, see Shortlist
-//   - constraint: an automaton that decides which tokens may follow a hypothesis
+//   - constraint: what decides which tokens may follow a hypothesis
 //   - n-best: the finished hypotheses of a source with the highest scores
 package decode

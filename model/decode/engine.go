@@ -24,34 +24,29 @@ type Engine struct {
 // NewEngine returns an Engine with the weights w whose loops run on p.
 func NewEngine(w *Weights, p *mat.Pool) *Engine { return &Engine{w: w, pool: p} }
 
-// Translate returns the best translation of each source, in the order of srcs: the first of its
-// list from NBest. Errors and panics are those of Each.
-func (e *Engine) Translate(ctx context.Context, srcs [][]int32, o Options) ([]Hypothesis, error) {
-	return collect(e.Each, ctx, srcs, o, func(list []Hypothesis) Hypothesis { return list[0] })
-}
-
 // NBest returns for each source a list of 1 to Options.NBest translations, as Decoder.NBest does.
-// Errors and panics are those of Each.
+// Errors and panics are those of Stream.
 func (e *Engine) NBest(ctx context.Context, srcs [][]int32, o Options) ([][]Hypothesis, error) {
-	return collect(e.Each, ctx, srcs, o, func(list []Hypothesis) []Hypothesis { return list })
+	lists := make([][]Hypothesis, len(srcs))
+	if err := e.Stream(ctx, srcs, o, nil, func(i int, list []Hypothesis) { lists[i] = list }); err != nil {
+		return nil, err
+	}
+	return lists, nil
 }
 
-// Each calls done with the index of each source and its list of translations, as NBest returns it,
-// as soon as the source is translated, in any order. It calls done on the calling goroutine; a
+// Stream calls done with the index of each source and its list of translations, as NBest returns
+// it, as soon as the source is translated, in any order. It calls done on the calling goroutine; a
 // slow done delays no other call. Sources are ids without EOS. The error is that of
-// Options.Validate, that of ctx, which the Engine checks before each step, or a *PanicError; then
-// sources that are not done leave. Each panics on ids outside the vocabulary and on a source of
-// more than Config.MaxLen-1 tokens.
-func (e *Engine) Each(ctx context.Context, srcs [][]int32, o Options, done func(i int, list []Hypothesis)) error {
-	return e.Stream(ctx, srcs, o, nil, done)
-}
-
-// Stream is Each that also calls token with the index of a source and each token of its best
+// Options.Validate, or that of ctx, which the Engine checks before each step; then sources that are
+// not done leave. Stream panics on ids outside the vocabulary and on a source of more than
+// Config.MaxLen-1 tokens.
+//
+// Stream calls token, if it is not nil, with the index of a source and each token of its best
 // translation, in order, as soon as it is certain: with greedy search and one sample after its
 // step, with beam search when all hypotheses that can win have it. It is called for the last ones
-// before done. If the scores of a translation become NaN, or a Constraint allows nothing after it,
-// the list of done does not have these tokens. If token or done panics, the sources leave before
-// the panic continues.
+// before done. If the scores of a translation become NaN, or nothing may follow it, the list of
+// done does not have these tokens. If token or done panics, the sources leave before the panic
+// continues.
 func (e *Engine) Stream(ctx context.Context, srcs [][]int32, o Options, token func(i int, token int32), done func(i int, list []Hypothesis)) error {
 	if err := checkCall(e.w, srcs, &o); err != nil {
 		return err

@@ -100,7 +100,7 @@ func TestListsAgainstAllLogits(t *testing.T) {
 		for i, o := range []Options{
 			{Beam: 1, MaxExtra: 6}, {Beam: 1, MaxExtra: 6, NoScore: true, Pieces: pieces}, {Beam: 4, Alpha: 0.6, MaxExtra: 6, NBest: 4, Pieces: pieces, TokenScores: true, Alternatives: 9},
 			{Beam: 20, Alpha: 1, MaxExtra: 4, NBest: 20}, {Beam: 3, MaxExtra: 6, NoRepeat: 1, MinTokens: 5, RepetitionPenalty: 1.5, Pieces: pieces},
-			{Beam: 2, MaxExtra: 8, Pieces: pieces, Constraint: Prefixes(pieces, prefixes)},
+			{Beam: 2, MaxExtra: 8, Pieces: pieces, Prefixes: &Begins{prefixes}},
 			{Sample: true, Temperature: 1, TopP: 1, MaxExtra: 6, NBest: 3, Seed: 7, Pieces: pieces, Alternatives: 3}, {Sample: true, Temperature: 3, TopP: 0.9, MaxExtra: 6, Seed: 7},
 			{Sample: true, Temperature: 1, TopP: 1, TopK: 5, MaxExtra: 6, Seed: 7, Pieces: pieces},
 		} {
@@ -137,7 +137,7 @@ func TestListsAgainstAllLogits(t *testing.T) {
 			for k, src := range srcs[:5] {
 				one := o
 				one.First += uint64(k)
-				if one.Constraint != nil {
+				if one.Prefixes != nil {
 					continue // its sources have other indices
 				}
 				if got := nBest(t, alone, [][]int32{src}, one)[0]; !reflect.DeepEqual(got, want[k]) {
@@ -149,7 +149,7 @@ func TestListsAgainstAllLogits(t *testing.T) {
 				allowed := list.List(nil, srcs[k], nil, &set)
 				for _, h := range hyps {
 					for _, id := range h.Tokens {
-						if !slices.Contains(allowed, id) && o.Constraint == nil && (o.Pieces == nil || !slices.Contains(pieces.completing, id)) {
+						if !slices.Contains(allowed, id) && o.Prefixes == nil && (o.Pieces == nil || !slices.Contains(pieces.completing, id)) {
 							t.Errorf("options %d: token %d is not in the list of source %d", i, id, k)
 						}
 					}
@@ -167,11 +167,11 @@ func TestListsContainWhatConstraintsRequire(t *testing.T) {
 	none := &Shortlist{Always: []int32{model.EOS, 3 + 0xE6, 3 + 0xF0}, Starts: make([]int32, m.Config.SrcVocab+1)}
 	for _, o := range []Options{{Beam: 1}, {Beam: 4, NBest: 4}, {Sample: true, Temperature: 1, TopP: 1, NBest: 4}} {
 		o.MaxExtra, o.Shortlist, o.Pieces = 12, none, pieces
-		for constraint, c := range map[string]Constraint{
-			"prefix": Prefixes(pieces, slices.Repeat([][]int32{{3 + 'a', 3 + ' ', 3 + 'b', 3 + 'c'}}, len(srcs))),
+		for constraint, c := range map[string]*Begins{
+			"prefix": {slices.Repeat([][]int32{{3 + 'a', 3 + ' ', 3 + 'b', 3 + 'c'}}, len(srcs))},
 			"text":   nil,
 		} {
-			o.Constraint = c
+			o.Prefixes = c
 			for _, list := range nBest(t, d, srcs, o) {
 				for _, h := range list {
 					s := pieces.text(h.Tokens)

@@ -43,7 +43,7 @@ type Options struct {
 
 	// Suppressed lists pieces that a search does not select, see Settings. They keep
 	// their share of the softmax, so scores are those of a model that may select them. A
-	// suppressed piece is selected only where a Constraint leaves no other.
+	// suppressed piece is selected only where Prefixes or Pieces leave no other.
 	Suppressed string `json:",omitempty"`
 
 	// Pieces makes the text of every translation valid UTF-8: a token that cannot continue or
@@ -56,11 +56,13 @@ type Options struct {
 	// transformers and CTranslate2. Further sources have none.
 	Begins *Begins `json:"-"`
 
-	// Constraint restricts the translations further, in addition to the fields above.
-	Constraint Constraint `json:"-"`
+	// Prefixes, if not nil, has for each source of a call ids whose text its translation begins
+	// with; the last word may continue. Without Pieces it begins with the ids. Further sources,
+	// and those without ids, are free.
+	Prefixes *Begins `json:"-"`
 
-	// Shortlist, if not nil, leaves only the tokens of the list of a source, and those that the
-	// Constraint requires. It must be valid for the model. Others are impossible, and
+	// Shortlist, if not nil, leaves only the tokens of the list of a source, and those that
+	// Prefixes and Pieces require. It must be valid for the model. Others are impossible, and
 	// log-probabilities those of a softmax over the list.
 	Shortlist *Shortlist `json:"-"`
 
@@ -187,9 +189,9 @@ func (o *Options) nBest() int { return max(1, o.NBest) }
 
 // StepSources returns the number of sources with these options that have rows in one step, if no
 // others have.
-func (o *Options) StepSources() int { return max(1, maxRows/o.selection().Limits().Width) }
+func (o *Options) StepSources() int { return max(1, maxRows/o.selection().width) }
 
-// Begins are the begins of the targets of a call, see Options.
+// Begins are the begins of the targets of a call, see Options.Begins and Prefixes.
 type Begins struct{ Targets [][]int32 }
 
 // of returns that of source i.
@@ -204,11 +206,11 @@ func (b *Begins) of(i int) []int32 {
 func (o *Options) selection() selection {
 	switch {
 	case o.Sample:
-		return independent{o.nBest()}
+		return selection{o.nBest(), independent}
 	case o.Beam == 1:
-		return independent{1}
+		return selection{1, independent}
 	}
-	return beam{o.Beam, endRules[o.Search]}
+	return selection{o.Beam, endRules[o.Search]}
 }
 
 // maxTokens returns the limit of the tokens, EOS counted, of the translation of a source with the
@@ -233,20 +235,4 @@ func (o *Options) factorTokens(source int) int {
 // truncated at maxTokens keeps its last token: LengthFactor, and no other limit, truncates it.
 func (o *Options) keepsLast(source, maxTokens int) bool {
 	return o.LengthFactor > 0 && maxTokens == o.factorTokens(source) && (o.MaxTokens == 0 || maxTokens <= o.MaxTokens)
-}
-
-// constraint returns the Constraint of all options, nil if they allow every token.
-func (o *Options) constraint() Constraint {
-	var list []Constraint
-	if o.Pieces != nil {
-		list = append(list, validText{o.Pieces})
-	}
-	list = append(list, o.Constraint)
-	if o.MinTokens > 0 {
-		list = append(list, minLength{o.MinTokens})
-	}
-	if o.NoRepeat > 0 {
-		list = append(list, noRepeat{o.NoRepeat})
-	}
-	return All(list...)
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"tfm/model"
 )
 
 // Pieces holds the bytes of the pieces of a target vocabulary. A piece may begin or end within a
@@ -164,31 +162,3 @@ func (p *Pieces) beginning(text string) (ids []int32) {
 	}
 	return ids
 }
-
-// validText is the Constraint that the text of a translation is valid UTF-8 if it is complete. The
-// state is that of the automaton in Pieces.
-type validText struct{ *Pieces }
-
-func (c validText) StateLen() int { return 1 }
-
-func (c validText) Start(state []uint64, _ SourceInfo) { state[0] = utf8Start }
-
-func (c validText) Next(state []uint64, token int32) {
-	if next := c.next[state[0]][token]; next != utf8Invalid {
-		state[0] = uint64(next)
-	}
-}
-
-func (c validText) Allows(p *Partial, token int32) bool {
-	state := p.State[0]
-	if token == model.EOS {
-		return state == utf8Start
-	}
-	next := c.next[state][token]
-	return next != utf8Invalid && c.needed[next] <= p.Remaining
-}
-
-func (c validText) Only(p *Partial) []int32 { return c.only[p.State[0]] }
-
-// Required appends tokens that complete every character before the length limit.
-func (c validText) Required(ids []int32, _ SourceInfo) []int32 { return append(ids, c.completing...) }

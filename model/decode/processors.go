@@ -14,8 +14,8 @@ import (
 //	logits → mask → penalizeRepetition → the distribution of the next token
 //	                                   → suppress → the logits of tokens that may be selected
 //
-// A Constraint cannot be asked about all tokens, so it is the last processor, one token at a time:
-// Partial.allows.
+// The constraint cannot be asked about all tokens, so it is the last processor, one token at a
+// time: partial.allows.
 
 // rowIDs are the token ids of the logits of a row, ascending; nil if logit i is that of id i.
 type rowIDs []int32
@@ -38,7 +38,7 @@ func (ids rowIDs) index(id int32) (int, bool) {
 
 // choice holds the logits of a row after all processors.
 type choice struct {
-	*Partial               // the hypothesis and its Constraint
+	*partial               // the hypothesis and its constraint
 	ids        rowIDs      // of the logits
 	logits     []float32   // of the distribution; -Inf for Pad and BOS
 	selectable []float32   // logits, but -Inf for suppressed pieces; it may be logits
@@ -55,13 +55,13 @@ type rowBuffers struct {
 
 // process returns the logits of a row after the processors. It masks logits. penalty is that of
 // repetitions, 1 for none.
-func (b *rowBuffers) process(logits []float32, ids rowIDs, p *Partial, penalty float64, suppressed []int32) choice {
+func (b *rowBuffers) process(logits []float32, ids rowIDs, p *partial, penalty float64, suppressed []int32) choice {
 	n := len(logits)
-	c := choice{Partial: p, buffers: b, ids: ids, logits: logits}
+	c := choice{partial: p, buffers: b, ids: ids, logits: logits}
 	mask(logits, ids)
 	if penalty != 1 {
 		penalized := floats(&b.penalized, n)
-		penalizeRepetition(penalized, c.logits, ids, p.Tokens(), float32(penalty))
+		penalizeRepetition(penalized, c.logits, ids, p.list(), float32(penalty))
 		c.logits = penalized
 	}
 	if c.selectable = c.logits; len(suppressed) > 0 {
@@ -108,15 +108,9 @@ func suppress(dst, logits []float32, ids rowIDs, suppressed []int32) {
 	}
 }
 
-// allows reports whether the Constraint lets token follow p. In the position of EOS at the length
-// limit only EOS is constrained, because other tokens are omitted unless search.keepsLast.
-func (p *Partial) allows(token int32) bool {
-	return p.constraint == nil || p.Remaining < 0 && token != model.EOS || p.constraint.Allows(p, token)
-}
-
-// isForced reports whether the Constraint leaves only a few tokens. If all of these are suppressed,
-// they are selected nevertheless, so that the Constraint can be satisfied.
-func (p *Partial) isForced() bool { return p.only != nil }
+// isForced reports whether the constraint leaves only a few tokens. If all of these are suppressed,
+// they are selected nevertheless, so that the constraint can be satisfied.
+func (p *partial) isForced() bool { return p.only != nil }
 
 // draws is the workspace of draws.
 type draws struct {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 )
@@ -15,10 +14,9 @@ type request struct {
 	sources    [][]int32
 	options    Options
 	selection  selection
-	limits     limits
 	candidates candidateSource
-	suppressed []int32    // see Settings
-	constraint Constraint // nil allows every token
+	suppressed []int32     // see Settings
+	constraint *constraint // nil allows every token
 
 	waiting  []int // indices of the sources that are not added yet; the last is the next
 	active   int   // sources that are not done
@@ -31,7 +29,6 @@ type request struct {
 	end   func(error) // called once, after the last call of done
 
 	abandoned atomic.Bool // the request ends before the next step, as if ctx had ended
-	fault     atomic.Pointer[PanicError]
 }
 
 // newRequest returns a request. The sources and options must be valid. The scheduler calls done
@@ -39,7 +36,7 @@ type request struct {
 // the error of ctx.
 func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis), end func(error)) *request {
 	r := &request{ctx: ctx, sources: srcs, options: o, active: len(srcs), done: done, end: end}
-	r.constraint = r.options.constraint()
+	r.constraint = newConstraint(&r.options)
 	r.suppressed, _ = ParseSuppressed(o.Suppressed) // valid
 	r.selection = r.options.selection()
 	switch {
@@ -50,7 +47,6 @@ func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, [
 	default:
 		r.candidates = mostProbable
 	}
-	r.limits = r.selection.Limits()
 	r.waiting = longestFirst(srcs)
 	slices.Reverse(r.waiting)
 	return r
@@ -71,25 +67,22 @@ func (r *request) maxTokens(i, maxLen int) int {
 	return r.options.maxTokens(len(r.sources[i]), maxLen-len(r.options.Begins.of(i)))
 }
 
-// source describes source i to a Constraint. Its translation has up to maxTokens tokens, EOS
-// counted.
-func (r *request) source(i, maxTokens int) SourceInfo {
-	return SourceInfo{Index: i, Tokens: len(r.sources[i]), MaxTokens: maxTokens - 1}
-}
-
 // positions returns the limit of the positions of source i and its hypotheses.
 func (r *request) positions(i, maxLen int) int {
-	return r.limits.Width * max(len(r.sources[i])+1, r.maxTokens(i, maxLen)+len(r.options.Begins.of(i)))
+	return r.selection.width * max(len(r.sources[i])+1, r.maxTokens(i, maxLen)+len(r.options.Begins.of(i)))
 }
 
 // listLen returns the length limit of the list of finished hypotheses during the search.
-func (r *request) listLen() int { return max(r.options.nBest(), r.limits.Finished) }
+func (r *request) listLen() int {
+	n := r.options.nBest()
+	if r.selection.end == whileBetter {
+		n = max(n, r.selection.width)
+	}
+	return n
+}
 
 // err returns the error that ends the request, or nil.
 func (r *request) err() error {
-	if fault := r.fault.Load(); fault != nil {
-		return fault
-	}
 	if r.abandoned.Load() {
 		return context.Canceled
 	}
@@ -118,39 +111,6 @@ type Hypothesis struct {
 type Alternative struct {
 	Token int32
 	LogP  float64
-}
-
-// PanicError is the error of a call whose Constraint panicked. Other calls go on.
-type PanicError struct {
-	Value any
-	Stack []byte // of the goroutine that panicked
-}
-
-func (e *PanicError) Error() string {
-	return fmt.Sprintf("decode: panic in a Constraint: %v", e.Value)
-}
-
-// guard calls f, which works for this request only. A panic of f ends the request.
-func (r *request) guard(f func()) {
-	defer func() {
-		if value := recover(); value != nil {
-			r.fault.CompareAndSwap(nil, &PanicError{value, debug.Stack()})
-		}
-	}()
-	f()
-}
-
-// isFaulty reports whether guard has caught a panic.
-func (r *request) isFaulty() bool { return r.fault.Load() != nil }
-
-// collect returns f of the list of translations of each source.
-func collect[T any](each func(context.Context, [][]int32, Options, func(int, []Hypothesis)) error,
-	ctx context.Context, srcs [][]int32, o Options, f func([]Hypothesis) T) ([]T, error) {
-	results := make([]T, len(srcs))
-	if err := each(ctx, srcs, o, func(i int, list []Hypothesis) { results[i] = f(list) }); err != nil {
-		return nil, err
-	}
-	return results, nil
 }
 
 // checkCall returns the error of o, and panics on invalid sources.

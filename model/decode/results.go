@@ -7,7 +7,7 @@ import (
 
 // results returns the n-best list of a search that is done. It has at least one Hypothesis.
 func (q *search) results() []Hypothesis {
-	if len(q.nBest) == 0 || q.request.limits.Truncated {
+	if len(q.nBest) == 0 || q.request.selection.countsTruncated() {
 		q.listLive()
 	}
 	q.nBest = q.nBest[:min(len(q.nBest), q.request.options.nBest())]
@@ -33,7 +33,7 @@ func (q *search) listLive() {
 	parent := func(tail int32) int32 { return q.tree.nodes[tail].parent }
 	for i, tail := range q.tails {
 		equal := func(other int32) bool { return parent(other) == parent(tail) }
-		if q.keepsLast || q.request.limits.Equal || !slices.ContainsFunc(q.tails[:i], equal) {
+		if q.keepsLast || q.request.selection.end == independent || !slices.ContainsFunc(q.tails[:i], equal) {
 			q.list(finishedHyp{q.score(q.live[i].LogP), tail, true})
 		}
 	}

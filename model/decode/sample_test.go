@@ -21,7 +21,7 @@ func distribution(m *table, source int32, prefix []int32, o Options) []float64 {
 	total := 0.0
 	for id := model.EOS; id < len(p); id++ {
 		p[id] = math.Pow(p[id], 1/o.Temperature)
-		if o.Constraint != nil && !o.Constraint.Allows(nil, int32(id)) {
+		if o.Pieces != nil && id > model.EOS && o.Pieces.Bytes(int32(id)) != "a" {
 			p[id] = 0
 		}
 		total += p[id]
@@ -54,18 +54,16 @@ func distribution(m *table, source int32, prefix []int32, o Options) []float64 {
 	return p
 }
 
-// oddIDs is the Constraint that tokens except EOS have odd ids and are in list, unless it is nil.
-type oddIDs struct{ list []int32 }
-
-func (*oddIDs) StateLen() int              { return 0 }
-func (*oddIDs) Start([]uint64, SourceInfo) {}
-func (*oddIDs) Next([]uint64, int32)       {}
-
-func (c *oddIDs) Allows(_ *Partial, token int32) bool {
-	return token == model.EOS || token%2 == 1 && (c.list == nil || slices.Contains(c.list, token))
+// onlyIDs returns the Pieces of n ids of which only EOS and list have valid text: others cannot
+// occur in a translation.
+func onlyIDs(n int, list ...int32) *Pieces {
+	return NewPieces(n, func(id int32) string {
+		if slices.Contains(list, id) {
+			return "a"
+		}
+		return "\xFF"
+	})
 }
-
-func (c *oddIDs) Only(*Partial) []int32 { return c.list }
 
 // The frequencies of 6000 draws of translations of up to two tokens fit the distribution of the
 // model and the options: Pearson's chi-square test. The seeds are fixed, so the result is too;
@@ -80,8 +78,8 @@ func TestSamplesFitTheDistribution(t *testing.T) {
 		{Temperature: 2, TopP: 1, TopK: 4, NBest: 20},
 		{Temperature: 1, TopP: 0.6, NBest: 60},
 		{Temperature: 1.5, TopP: 0.8, TopK: 5, NBest: 30},
-		{Temperature: 0.7, TopP: 1, NBest: 30, Constraint: &oddIDs{}},
-		{Temperature: 2, TopP: 1, NBest: 10, Seed: 1, Constraint: &oddIDs{list: []int32{model.EOS, 5, 6, 9}}},
+		{Temperature: 0.7, TopP: 1, NBest: 30, Pieces: onlyIDs(vocabulary, 3, 5, 7, 9)},
+		{Temperature: 2, TopP: 1, NBest: 10, Seed: 1, Pieces: onlyIDs(vocabulary, 5, 9)},
 	} {
 		o.Sample = true
 		const draws, maxTokens = 6000, 3 // up to two tokens, and EOS or a token that is dropped

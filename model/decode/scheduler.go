@@ -181,7 +181,7 @@ func (s *scheduler) endRequests() {
 func (s *scheduler) remove(q *search) {
 	s.model.Remove(q.handle)
 	q.request.inSearch--
-	s.loadOf(q.request).remove(q.request.limits.Width, q.request.positions(q.index, s.maxLen))
+	s.loadOf(q.request).remove(q.request.selection.width, q.request.positions(q.index, s.maxLen))
 }
 
 // isFull reports whether the sources of l leave too little room to add others now.
@@ -209,7 +209,7 @@ func (s *scheduler) addSources() {
 			continue
 		}
 		i, l := r.waiting[last], s.loadOf(r)
-		rows, positions, n := r.limits.Width, r.positions(i, s.maxLen), len(r.sources[i])+1
+		rows, positions, n := r.selection.width, r.positions(i, s.maxLen), len(r.sources[i])+1
 		if tokens > 0 && tokens+n > maxAddedTokens {
 			break
 		}
@@ -243,23 +243,22 @@ func (s *scheduler) addSources() {
 	for k, a := range s.added {
 		maxTokens := a.request.maxTokens(a.index, s.maxLen)
 		if a.request.options.Shortlist != nil {
-			a.request.guard(func() { s.restrict(a, s.handles[k], maxTokens) })
+			s.restrict(a, s.handles[k])
 		}
 		q := s.searches.add(a.request, a.index, s.handles[k], maxTokens)
-		a.request.guard(func() { q.start(s.model.hypotheses(q.handle)) })
+		q.start(s.model.hypotheses(q.handle))
 	}
 	clear(s.added)
 	clear(s.sources)
-	s.endRequests() // those with a panic
 }
 
 // restrict restricts the logits of a source to its list.
-func (s *scheduler) restrict(a waitingSource, handle int32, maxTokens int) {
-	r, src := a.request, a.request.sources[a.index]
+func (s *scheduler) restrict(a waitingSource, handle int32) {
+	r := a.request
 	s.required = s.required[:0]
-	if c, ok := r.constraint.(Requirer); ok {
-		s.required = c.Required(s.required, r.source(a.index, maxTokens))
+	if r.constraint != nil {
+		s.required = r.constraint.required(s.required, a.index)
 	}
-	s.list = r.options.Shortlist.List(s.list[:0], src, s.required, &s.set)
+	s.list = r.options.Shortlist.List(s.list[:0], r.sources[a.index], s.required, &s.set)
 	s.model.Restrict(handle, s.list)
 }

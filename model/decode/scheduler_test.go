@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -210,7 +209,7 @@ func TestEngine(t *testing.T) {
 				if r.IntN(3) == 0 {
 					results := 0
 					stop := r.IntN(3)
-					err := e.Each(ctx, mine, o, func(i int, list []Hypothesis) {
+					err := e.Stream(ctx, mine, o, nil, func(i int, list []Hypothesis) {
 						if results++; results > stop {
 							cancel()
 						}
@@ -244,7 +243,6 @@ func TestDecoderAfterAPanic(t *testing.T) {
 	w := NewWeights(perturbed(t, toy(), 7), nil)
 	d, good := New(w, nil), w.output
 	srcs := randomSources(5, 1, 3)
-	calls := 0
 	w.output.bias = &layer.Param{W: make([]float32, 1)}
 	func() {
 		defer func() {
@@ -252,12 +250,12 @@ func TestDecoderAfterAPanic(t *testing.T) {
 				t.Errorf("panic %q, want that of a product", s)
 			}
 		}()
-		d.each(context.Background(), srcs, DefaultOptions(), func(int, []Hypothesis) { calls++ })
+		d.NBest(context.Background(), srcs, DefaultOptions())
 	}()
 	w.output = good
 	got, want := translate(t, d, srcs[:2], DefaultOptions()), translate(t, New(w, nil), srcs[:2], DefaultOptions())
-	if calls > 0 || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v; %d results of the call that panicked", got, want, calls)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
@@ -272,7 +270,7 @@ func TestPanicInEngineIsThatOfItsCalls(t *testing.T) {
 	for i := range values {
 		all.Go(func() {
 			defer func() { values[i] = recover() }()
-			e.Translate(context.Background(), [][]int32{{3}}, DefaultOptions())
+			e.NBest(context.Background(), [][]int32{{3}}, DefaultOptions())
 		})
 	}
 	all.Wait()
@@ -282,8 +280,8 @@ func TestPanicInEngineIsThatOfItsCalls(t *testing.T) {
 		}
 	}
 	w.output = good
-	got, err := e.Translate(context.Background(), [][]int32{{3}}, DefaultOptions())
-	want := translate(t, New(w, nil), [][]int32{{3}}, DefaultOptions())
+	got, err := e.NBest(context.Background(), [][]int32{{3}}, DefaultOptions())
+	want := nBest(t, New(w, nil), [][]int32{{3}}, DefaultOptions())
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("after the panic: %v, %v, want %v", got, err, want)
 	}
@@ -308,7 +306,7 @@ func TestSchedulerStepDoesNotAllocate(t *testing.T) {
 func schedulerStepDoesNotAllocate(t *testing.T, w *Weights) {
 	s := newScheduler(w, NewState(w, nil), nil)
 	pieces := piecesOf("a", "b", "c", "\xC3", "\xA9", " ", "é", "d")
-	constrained := Options{Beam: 3, MaxExtra: 50, MinTokens: 50, NoRepeat: 4, RepetitionPenalty: 1.01, Pieces: pieces, Constraint: Prefixes(pieces, [][]int32{{3, 4, 5}, nil, {6, 7, 8}})}
+	constrained := Options{Beam: 3, MaxExtra: 50, MinTokens: 50, NoRepeat: 4, RepetitionPenalty: 1.01, Pieces: pieces, Prefixes: &Begins{[][]int32{{3, 4, 5}, nil, {6, 7, 8}}}}
 	constrainedDraws := constrained
 	constrainedDraws.Sample, constrainedDraws.Temperature, constrainedDraws.TopP, constrainedDraws.NBest = true, 1, 1, 3
 	listed := constrained
@@ -447,93 +445,18 @@ func TestCertainTokens(t *testing.T) {
 // After a panic of a function of the caller, the Engine does not use the weights for its call.
 func TestCallThatPanicsLeaves(t *testing.T) {
 	e := NewEngine(NewWeights(perturbed(t, toy(), 7), nil), nil)
-	used := new(countingConstraint)
 	srcs := make([][]int32, 50*maxRows)
 	for i := range srcs {
 		srcs[i] = []int32{3}
 	}
 	func() {
 		defer func() { recover() }()
-		e.Each(context.Background(), srcs, Options{Beam: 1, MaxExtra: 5, Constraint: used}, func(int, []Hypothesis) { panic("done") })
+		e.Stream(context.Background(), srcs, Options{Beam: 1, MaxExtra: 5}, nil, func(int, []Hypothesis) { panic("done") })
 		t.Error("no panic")
 	}()
-	before := used.Load()
-	if _, err := e.Translate(context.Background(), [][]int32{{3}}, DefaultOptions()); err != nil {
-		t.Fatal(err)
-	}
-	if n := used.Load(); n != before || n == 0 {
-		t.Errorf("%d uses of the call's Constraint when it ended, %d after another call", before, n)
-	}
-}
-
-// countingConstraint allows everything and counts its uses.
-type countingConstraint struct{ atomic.Int64 }
-
-func (*countingConstraint) StateLen() int                 { return 0 }
-func (*countingConstraint) Start([]uint64, SourceInfo)    {}
-func (*countingConstraint) Next([]uint64, int32)          {}
-func (*countingConstraint) Only(*Partial) []int32         { return nil }
-func (c *countingConstraint) Allows(*Partial, int32) bool { c.Add(1); return true }
-
-// faulty is a Constraint that panics in one of its methods.
-type faulty struct{ method string }
-
-func (c *faulty) check(method string) {
-	if c.method == method {
-		panic("fault in " + method)
-	}
-}
-
-func (c *faulty) StateLen() int                  { return 1 }
-func (c *faulty) Start(s []uint64, _ SourceInfo) { c.check("Start"); s[0] = 0 }
-func (c *faulty) Next([]uint64, int32)           { c.check("Next") }
-func (c *faulty) Only(*Partial) []int32          { c.check("Only"); return nil }
-
-func (c *faulty) Allows(*Partial, int32) bool { c.check("Allows"); return true }
-
-func (c *faulty) Required(ids []int32, _ SourceInfo) []int32 { c.check("Required"); return ids }
-
-// A panic in a Constraint ends the calls with it by an error. Others that share their steps have
-// the same translations as alone.
-func TestFaultyConstraintEndsOnlyItsCalls(t *testing.T) {
-	w := NewWeights(perturbed(t, toy(), 7), nil)
-	srcs := randomSources(maxRows/DefaultOptions().Beam+6, 1, 8) // more than a step has
-	o := DefaultOptions()
-	o.MaxExtra, o.Shortlist = 8, randomShortlist(toy(), 8, 1)
-	want := translate(t, New(w, nil), srcs, o)
-	pool := mat.NewPool(2)
-	defer pool.Close()
-	e := NewEngine(w, pool)
-	var all sync.WaitGroup
-	for _, method := range []string{"Start", "Next", "Only", "Allows", "Required"} {
-		for _, beam := range []int{1, 4} {
-			for _, sample := range []bool{false, true} {
-				bad := o
-				bad.Beam, bad.Sample, bad.Constraint = beam, sample, &faulty{method}
-				all.Go(func() {
-					_, err := e.Translate(context.Background(), srcs[:20], bad)
-					var fault *PanicError
-					if !errors.As(err, &fault) || fault.Value != "fault in "+method || !strings.Contains(string(fault.Stack), "faulty") {
-						t.Errorf("panic in %s: error %v", method, err)
-					}
-				})
-			}
-		}
-		all.Go(func() {
-			if got, err := e.Translate(context.Background(), srcs, o); err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("beside a panic in %s: error %v, or other translations", method, err)
-			}
-		})
-	}
-	all.Wait()
-	d := New(w, nil)
-	bad := o
-	bad.Constraint = &faulty{"Next"}
-	var fault *PanicError
-	if _, err := d.Translate(context.Background(), srcs, bad); !errors.As(err, &fault) {
-		t.Errorf("Decoder: error %v, want a PanicError", err)
-	}
-	if got := translate(t, d, srcs, o); !reflect.DeepEqual(got, want) {
-		t.Error("Decoder: other translations after a panic")
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n := len(e.scheduler.searches.list); n > 0 {
+		t.Errorf("%d sources are translated after the call", n)
 	}
 }

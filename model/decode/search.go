@@ -25,11 +25,10 @@ type search struct {
 	begin []int32 // see Options.Begins
 	begun int     // tokens of begin that the live hypotheses have
 
-	tokens   int // length of every live hypothesis
-	live     []liveHyp
-	tails    []int32  // last node of each live hypothesis
-	stateLen int      // of the constraint
-	states   []uint64 // [live × stateLen] of the constraint
+	tokens int // length of every live hypothesis
+	live   []liveHyp
+	tails  []int32           // last node of each live hypothesis
+	states []constraintState // of each live hypothesis, with a constraint
 
 	paused       bool            // has no rows in the step
 	firstRow     int             // of live, in the step
@@ -51,16 +50,9 @@ func (q *search) reset(r *request, index int, handle int32, maxTokens int) {
 
 // start sets the initial hypotheses, as roots of t.
 func (q *search) start(t *tree) {
-	r := q.request
 	q.tree, t.begin = t, int32(len(q.begin))
-	if r.constraint != nil {
-		q.stateLen = r.constraint.StateLen()
-	}
-	for i := range r.limits.Start {
-		q.live, q.tails = append(q.live, liveHyp{Start: int32(i)}), append(q.tails, t.addRoot())
-		if q.states = append(q.states, make([]uint64, q.stateLen)...); r.constraint != nil {
-			r.constraint.Start(q.state(i), r.source(q.index, q.maxTokens))
-		}
+	for i := range q.request.selection.starts() {
+		q.live, q.tails, q.states = append(q.live, liveHyp{Start: int32(i)}), append(q.tails, t.addRoot()), append(q.states, constraintState{})
 	}
 }
 
@@ -75,21 +67,20 @@ func (q *search) extendBegin() {
 	q.begun++
 }
 
-// state returns the state of a live hypothesis.
-func (q *search) state(i int) []uint64 { return q.states[i*q.stateLen:][:q.stateLen] }
-
 // setPartial makes p live hypothesis i.
-func (q *search) setPartial(p *Partial, i int) {
-	p.constraint, p.tree, p.tail, p.isListed = q.request.constraint, q.tree, q.tails[i], false
-	p.State, p.Remaining, p.only = nil, q.maxTokens-2-q.tokens, nil
+func (q *search) setPartial(p *partial, i int) {
+	c := q.request.constraint
+	p.constraint, p.tree, p.tail, p.isListed, p.only = c, q.tree, q.tails[i], false, nil
+	p.remaining = q.maxTokens - 2 - q.tokens
 	if q.keepsLast {
-		p.Remaining++
+		p.remaining++
 	}
-	if p.constraint != nil {
-		p.State = q.state(i)
-		if p.Remaining >= 0 {
-			p.only = p.constraint.Only(p)
-		}
+	if c == nil {
+		return
+	}
+	p.state, p.prefix, p.mayEnd = q.states[i], c.prefixOf(q.index), q.tokens >= min(c.minTokens, q.maxTokens-1)
+	if p.remaining >= 0 {
+		p.setOnly()
 	}
 }
 
@@ -97,18 +88,16 @@ func (q *search) setPartial(p *Partial, i int) {
 func (q *search) advance(w *advanceWorkspace, rows []row) {
 	q.tokens++
 	w.collect(q, rows)
-	w.Extend, w.Finish = w.Extend[:0], w.Finish[:0]
-	q.request.selection.Select(q.live, w.candidates, q.progress(), &w.selected)
-	for _, c := range w.Finish {
+	q.request.selection.selectFrom(w.candidates, q.finished, &w.selected)
+	for _, c := range w.finish {
 		q.finished++
 		q.list(finishedHyp{q.score(c.LogP), q.addNode(rows, c), false})
 	}
 	w.live, w.tails, w.states = w.live[:0], w.tails[:0], w.states[:0]
-	for _, c := range w.Extend {
+	for _, c := range w.extend {
 		w.live, w.tails = append(w.live, liveHyp{c.LogP, q.live[c.Parent].Start}), append(w.tails, q.addNode(rows, c))
 		if q.request.constraint != nil {
-			w.states = append(w.states, q.state(int(c.Parent))...)
-			q.request.constraint.Next(w.states[len(w.states)-q.stateLen:], c.Token)
+			w.states = append(w.states, q.request.constraint.next(q.index, q.states[c.Parent], c.Token))
 		}
 	}
 	q.live, q.tails = append(q.live[:0], w.live...), append(q.tails[:0], w.tails...)
@@ -121,7 +110,7 @@ type advanceWorkspace struct {
 	candidates []candidate
 	live       []liveHyp // of the next step, as are the following
 	tails      []int32
-	states     []uint64
+	states     []constraintState
 }
 
 // collect sets w.candidates to those of all live hypotheses of q.
@@ -163,20 +152,20 @@ func (q *search) addNode(rows []row, c candidate) int32 {
 // the bound is the smallest that does not depend on the model. list prefers the earlier of equal
 // scores, so a live hypothesis needs a higher one than the last of a full list.
 func (q *search) progress() progress {
-	p := progress{Finished: q.finished, Full: len(q.nBest) == q.request.listLen(), Last: math.Inf(-1)}
+	p := progress{finished: q.finished, isFull: len(q.nBest) == q.request.listLen(), last: math.Inf(-1)}
 	if len(q.nBest) > 0 {
-		p.Last = q.nBest[len(q.nBest)-1].score
+		p.last = q.nBest[len(q.nBest)-1].score
 	}
-	if p.Full && len(q.live) > 0 { // otherwise no selection needs them
-		p.Now = q.score(q.live[0].LogP)
-		p.Bound = q.request.options.score(q.live[0].LogP, len(q.begin)+q.maxTokens)
+	if p.isFull && len(q.live) > 0 { // otherwise no selection needs them
+		p.now = q.score(q.live[0].LogP)
+		p.bound = q.request.options.score(q.live[0].LogP, len(q.begin)+q.maxTokens)
 	}
 	return p
 }
 
 // isDone reports whether the search has ended.
 func (q *search) isDone() bool {
-	return q.tokens >= q.maxTokens || len(q.live) == 0 || q.request.selection.Ends(q.progress())
+	return q.tokens >= q.maxTokens || len(q.live) == 0 || q.request.selection.ends(q.progress())
 }
 
 // list inserts h into nBest if its score is high enough; of equal scores the first wins. It

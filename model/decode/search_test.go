@@ -200,11 +200,6 @@ func TestTopKOrdersEqualValuesByIndex(t *testing.T) {
 	}
 }
 
-// unending is beam search that does not end before the length limit.
-type unending struct{ beam }
-
-func (unending) Ends(progress) bool { return false }
-
 // certainFrom returns m, except that after step steps the next token is 3, with probability 1,
 // until the length limit.
 func certainFrom(m *table, steps, maxTokens int) *table {
@@ -232,7 +227,7 @@ func TestBeamSearchEndsExactly(t *testing.T) {
 		s := schedulerOf(m)
 		r := requestOf(context.Background(), 1, maxTokens, o, func(_ int, l []Hypothesis) { list = l }, func(error) {})
 		if unend {
-			r.selection = unending{beam{o.Beam, untilDecided}}
+			r.selection.end = 255 // a rule by which no search ends
 		}
 		s.add(r)
 		for !s.idle() {

@@ -63,7 +63,7 @@ func (s *searches) removeIf(f func(*search) bool) {
 }
 
 // step runs one decode step of all searches. It calls done with those that have their translations,
-// and the n-best lists, and removes them. Those of a request with a fault stay.
+// and the n-best lists, and removes them.
 //
 // Equal scores are ordered by hypothesis and token id, so that results are the same everywhere.
 func (s *searches) step(p *mat.Pool, m stepper, done func(q *search, list []Hypothesis)) {
@@ -76,11 +76,8 @@ func (s *searches) step(p *mat.Pool, m stepper, done func(q *search, list []Hypo
 			q.extendBegin()
 			return false
 		}
-		if !q.request.isFaulty() {
-			q.request.guard(func() { q.advance(&s.workspace, s.rows[q.firstRow:][:len(q.live)]) })
-		}
+		q.advance(&s.workspace, s.rows[q.firstRow:][:len(q.live)])
 		switch {
-		case q.request.isFaulty():
 		case q.isDone():
 			list := q.results()
 			if q.request.token != nil {
@@ -149,9 +146,9 @@ func (s *searches) addRow(i, hypothesis int, ids rowIDs) {
 	o := &q.request.options
 	r.ids = ids
 	r.search, r.hypothesis, r.index, r.refiner = i, hypothesis, len(s.rows)-1, nil
-	r.maxCandidates, r.maxAlternatives = q.request.limits.Candidates, o.Alternatives
+	r.maxCandidates, r.maxAlternatives = q.request.selection.candidates(), o.Alternatives
 	r.draw = drawID{o.Seed, q.number, uint64(q.live[hypothesis].Start), uint64(q.tokens)}
-	r.candidates, r.alternatives = nil, r.alternatives[:0] // if a fault leaves the row without
+	r.candidates, r.alternatives = nil, r.alternatives[:0]
 }
 
 // expandRows is the parallel loop over the rows of a step that finds their candidates.
@@ -169,10 +166,7 @@ func (s *expandRows) Range(lo, hi int) {
 			continue
 		}
 		request := q.request
-		request.guard(func() {
-			q.setPartial(&r.partial, r.hypothesis)
-			c := buffers.process(s.logitsOf(i), r.ids, &r.partial, request.options.repetitionPenalty(), request.suppressed)
-			request.candidates(r, c)
-		})
+		q.setPartial(&r.partial, r.hypothesis)
+		request.candidates(r, buffers.process(s.logitsOf(i), r.ids, &r.partial, request.options.repetitionPenalty(), request.suppressed))
 	}
 }

@@ -12,16 +12,6 @@ import (
 	"tfm/model"
 )
 
-// without is the Constraint that the ids do not occur: the oracle of suppressed pieces.
-type without struct{ ids []int32 }
-
-func (*without) StateLen() int              { return 0 }
-func (*without) Start([]uint64, SourceInfo) {}
-func (*without) Next([]uint64, int32)       {}
-func (*without) Only(*Partial) []int32      { return nil }
-
-func (c *without) Allows(_ *Partial, token int32) bool { return !slices.Contains(c.ids, token) }
-
 // compareSuppressed returns the number of lists that differ without suppressed pieces.
 // It reports differences to the oracle, whose token at the length limit is free, so that lists with
 // a truncated hypothesis are not compared.
@@ -57,7 +47,7 @@ func TestSampleSuppressed(t *testing.T) {
 		}
 		for k, o := range []Options{
 			{Sample: true, Temperature: 1, TopP: 1, NBest: 3}, {Sample: true, Temperature: 2, TopP: 0.9, NBest: 3},
-			{Sample: true, Temperature: 1, TopK: 3, TopP: 0.9, NBest: 3, Alternatives: 11}, {Sample: true, Temperature: 1, TopP: 1, Constraint: &oddIDs{}},
+			{Sample: true, Temperature: 1, TopK: 3, TopP: 0.9, NBest: 3, Alternatives: 11}, {Sample: true, Temperature: 1, TopP: 1, Pieces: onlyIDs(11, 3, 5, 7, 9)},
 		} {
 			want := find(t, &masked, 4, 8, o)
 			o.Suppressed = FormatSuppressed(suppressedIDs)
@@ -93,7 +83,7 @@ func TestForcedSuppressed(t *testing.T) {
 	for _, o := range []Options{
 		{Beam: 1}, {Beam: 1, NoScore: true}, {Beam: 4}, {Sample: true, Temperature: 1, TopP: 1},
 	} {
-		o.Suppressed, o.Constraint = "3 7", Prefixes(nil, [][]int32{{7, 5, 3}})
+		o.Suppressed, o.Prefixes = "3 7", &Begins{[][]int32{{7, 5, 3}}}
 		h := find(t, m, 1, 9, o)[0][0]
 		if len(h.Tokens) < 3 || !slices.Equal(h.Tokens[:3], []int32{7, 5, 3}) || slices.Contains(h.Tokens[3:], 3) || slices.Contains(h.Tokens[3:], 7) {
 			t.Errorf("%+v: found %v", o, h)
@@ -102,8 +92,8 @@ func TestForcedSuppressed(t *testing.T) {
 }
 
 // Searches never select suppressed pieces, and have the scores of the model with them, which are
-// those of a Constraint: with bounds, lists and int8, with others beside, and with pieces whose
-// bias is -Inf.
+// those of pieces that are no text: with bounds, lists and int8, with others beside, and with
+// pieces whose bias is -Inf.
 func TestSuppressed(t *testing.T) {
 	var ids []int32
 	for id := int32(10); id < 400; id += 7 {
@@ -136,6 +126,12 @@ func suppressible(w mat.Matrix, b []float32, eos float32) {
 
 func testSuppressed(t *testing.T, m *model.Transformer, ids []int32) (differ int) {
 	srcs := randomSources(12, 0, 1)
+	without := NewPieces(m.Config.TgtVocab, func(id int32) string {
+		if slices.Contains(ids, id) {
+			return "\xFF"
+		}
+		return "a"
+	})
 	for _, w := range []*Weights{NewWeights(m, nil), NewWeightsInt8(m, nil)} {
 		for _, list := range []*Shortlist{nil, randomShortlist(m.Config, 60, 1)} {
 			for _, o := range []Options{
@@ -144,7 +140,7 @@ func testSuppressed(t *testing.T, m *model.Transformer, ids []int32) (differ int
 			} {
 				o.MaxExtra, o.Shortlist = 6, list
 				suppressed, constrained := o, o
-				suppressed.Suppressed, constrained.Constraint = FormatSuppressed(ids), &without{ids}
+				suppressed.Suppressed, constrained.Pieces = FormatSuppressed(ids), without
 				d := New(w, nil)
 				differ += compareSuppressed(t, o, nBest(t, d, srcs, suppressed), nBest(t, d, srcs, constrained), nBest(t, d, srcs, o))
 			}
