@@ -43,7 +43,7 @@ func TestEvalTokenize(t *testing.T) {
 func TestEvalScoresAsScore(t *testing.T) {
 	m, hyps := toyModel(t), filepath.Join(t.TempDir(), "hyps")
 	other := write(t, "other", strings.ToUpper(read(t, toy.testTgt)))
-	flags := []string{"-ref", toy.testTgt, "-ref", other, "-lowercase", "-smooth", "add-k", "-chrf-words", "2", "-width", "3", "-json", "-confidence", "-ter"}
+	flags := []string{"-ref", toy.testTgt, "-ref", other, "-lowercase", "-chrf-words", "2", "-width", "3", "-json", "-confidence", "-ter"}
 	eval := mustRun(t, "", append([]string{"eval", "-model", m, "-src", toy.testSrc, "-o", hyps}, flags...)...).stdout
 	if want := mustRun(t, "", append(append([]string{"score"}, flags...), hyps)...).stdout; eval != want {
 		t.Errorf("tfm eval printed\n%swant as tfm score\n%s", eval, want)

@@ -18,62 +18,16 @@ import (
 // them, and the reference length is the one closest to that of the hypothesis, of two equally close
 // ones the shorter.
 type BLEU struct {
-	Tokenizer   Tokenizer // Auto is Tok13a; see Tokenizer.For
-	Lowercase   bool
-	Smoothing   Smoothing
-	SmoothValue float64 // numerator of Floor (0 is 0.1), k of AddK (0 is 1)
+	Tokenizer Tokenizer // Auto is Tok13a; see Tokenizer.For
+	Lowercase bool
 
 	// EffectiveOrder leaves out the orders for which the hypotheses are too short. It is meant
 	// for single sentences.
 	EffectiveOrder bool
 }
 
-// Smoothing is the precision of an order without matches (Chen and Cherry 2014, "A Systematic
-// Comparison of Smoothing Techniques for Sentence-Level BLEU").
-type Smoothing int
-
-const (
-	Exp      Smoothing = iota // 1/(2^k · total) for the k-th such order (method 3)
-	Floor                     // SmoothValue/total (method 1)
-	AddK                      // (correct+k)/(total+k) for all orders above 1 (method 2)
-	NoSmooth                  // 0, which makes the score 0
-)
-
-var smoothingNames = [...]string{Exp: "exp", Floor: "floor", AddK: "add-k", NoSmooth: "none"}
-
-// String returns sacreBLEU's name of the smoothing.
-func (s Smoothing) String() string {
-	if s < 0 || int(s) >= len(smoothingNames) {
-		return fmt.Sprintf("Smoothing(%d)", int(s))
-	}
-	return smoothingNames[s]
-}
-
-// MarshalText returns the name of s, or an error if s is not one of the constants.
-func (s Smoothing) MarshalText() ([]byte, error) {
-	name := []byte(s.String())
-	return name, s.UnmarshalText(name)
-}
-
-// UnmarshalText sets s to the smoothing with a name: exp, floor, add-k or none.
-func (s *Smoothing) UnmarshalText(name []byte) error {
-	i := slices.Index(smoothingNames[:], string(name))
-	if i < 0 {
-		return fmt.Errorf("BLEU smoothing %q: expected exp, floor, add-k or none", name)
-	}
-	*s = Smoothing(i)
-	return nil
-}
-
 // bleuOrder is the length of the longest n-grams.
 const bleuOrder = 4
-
-func (b BLEU) smoothValue() float64 {
-	if b.Smoothing == Floor {
-		return cmp.Or(b.SmoothValue, 0.1)
-	}
-	return cmp.Or(b.SmoothValue, 1)
-}
 
 // The statistics of a segment: the lengths of the hypothesis and the reference in tokens, and for
 // each order the matched n-grams and all n-grams of the hypothesis.
@@ -126,8 +80,10 @@ func brevityPenalty(sums []float64) float64 {
 	return exact.Exp(1 - ref/hyp)
 }
 
-// precisions returns the precision of each order, smoothed, and the number of orders that count.
-// Without any match it returns zeros, because smoothing needs one.
+// precisions returns the precision of each order, and the number of orders that count. That of the
+// k-th order without matches is smoothed: 1/(2^k · total) (Chen and Cherry 2014, "A Systematic
+// Comparison of Smoothing Techniques for Sentence-Level BLEU", method 3). Without any match it
+// returns zeros, because smoothing needs one.
 func (b BLEU) precisions(sums []float64) (p [bleuOrder]float64, orders int) {
 	correct, total := correctTotal(sums)
 	if slices.Max(correct) == 0 {
@@ -136,25 +92,17 @@ func (b BLEU) precisions(sums []float64) (p [bleuOrder]float64, orders int) {
 	divisor := 1.0
 	orders = len(p)
 	for n := range p {
-		correct, total := correct[n], total[n]
-		if b.Smoothing == AddK && n > 0 {
-			correct += b.smoothValue()
-			total += b.smoothValue()
-		}
-		if total == 0 {
+		if total[n] == 0 {
 			break
 		}
 		if b.EffectiveOrder {
 			orders = n + 1
 		}
-		switch {
-		case correct > 0:
-			p[n] = 100 * correct / total
-		case b.Smoothing == Exp:
+		if correct[n] > 0 {
+			p[n] = 100 * correct[n] / total[n]
+		} else {
 			divisor *= 2
-			p[n] = 100 / (divisor * total)
-		case b.Smoothing == Floor:
-			p[n] = 100 * b.smoothValue() / total
+			p[n] = 100 / (divisor * total[n])
 		}
 	}
 	return p, orders
@@ -172,12 +120,8 @@ func (b BLEU) score(sums []float64) float64 {
 func (b BLEU) name() string { return "BLEU" }
 
 func (b BLEU) settings() string {
-	smooth := b.Smoothing.String()
-	if b.Smoothing == Floor || b.Smoothing == AddK {
-		smooth += fmt.Sprintf("[%.2f]", b.smoothValue())
-	}
-	return fmt.Sprintf("case:%s|eff:%s|tok:%v|smooth:%s",
-		word(b.Lowercase, "lc", "mixed"), word(b.EffectiveOrder, "yes", "no"), cmp.Or(b.Tokenizer, Tok13a), smooth)
+	return fmt.Sprintf("case:%s|eff:%s|tok:%v|smooth:exp",
+		word(b.Lowercase, "lc", "mixed"), word(b.EffectiveOrder, "yes", "no"), cmp.Or(b.Tokenizer, Tok13a))
 }
 
 // word returns a word for a setting that is on or off.

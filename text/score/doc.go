@@ -10,7 +10,6 @@
 //	shifts.go        the shifts of TER
 //	editdistance.go  the edit distance of TER
 //	tokenizer.go     sacreBLEU's tokenizers for BLEU
-//	separate.go      spaces around and between characters, for these
 //	choose.go        the tokenizer that suits a text
 //	case.go          Python's lower case and white space
 //

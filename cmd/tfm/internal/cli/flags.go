@@ -373,8 +373,6 @@ func (f *Flags) Set(name, value string) error {
 	}
 	meant := Nearest(value, g.choices)
 	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		return Usagef("%s: %v", label, err)
 	case meant != "" && len(g.choices) > maxListed:
 		err = errors.New("which is unknown")
 	case g.choices != nil:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
@@ -35,10 +34,9 @@ type Options struct {
 
 // The limits of flags.
 const (
-	maxOrder       = 100 // n-gram lengths
-	maxWidth       = 6   // decimals of a score
-	maxSmoothValue = 1e6
-	maxResamples   = 1_000_000
+	maxOrder     = 100 // n-gram lengths
+	maxWidth     = 6   // decimals of a score
+	maxResamples = 1_000_000
 )
 
 // The metrics.
@@ -66,16 +64,6 @@ func Flags(f *cli.Flags) *Options {
 	f.Group("BLEU")
 	settings.TokenizeFlag(f, &o.bleu.Tokenizer).Alias("tok")
 	f.BoolVar(&o.bleu.Lowercase, "lowercase", false, "ignore case in BLEU").Alias("lc")
-	f.TextVar(&o.bleu.Smoothing, "smooth", score.Exp, "`method` for n-gram orders without a match: exp, floor, add-k or none").
-		Choices(score.Exp.String(), score.Floor.String(), score.AddK.String(), score.NoSmooth.String()).Alias("s", "smooth-method")
-	f.Func("smooth-value", "value of -smooth floor (default 0.1) or add-k (default 1)", func(s string) error {
-		x, err := strconv.ParseFloat(s, 64)
-		if err != nil || !(x > 0 && x <= maxSmoothValue) {
-			return fmt.Errorf("expected a number above 0 and up to %v", maxSmoothValue)
-		}
-		o.bleu.SmoothValue = x
-		return nil
-	}).Alias("sv")
 	f.Group("chrF")
 	f.IntVar(&o.chrf.WordOrder, "chrf-words", 0, "longest word n-grams; 2 is chrF++").Range(0, maxOrder).Alias("chrf-word-order")
 	f.Group("TER")
@@ -101,7 +89,6 @@ func (o *Options) Compares() bool { return o.paired }
 
 // Check reports the first invalid setting.
 func (o *Options) Check() error {
-	bleu := o.bleu
 	if o.Bare { // the defaults are sacreBLEU's
 		if _, ok := o.given()["width"]; !ok {
 			o.width = 1
@@ -115,7 +102,6 @@ func (o *Options) Check() error {
 		cli.UsageIf(slices.Contains(o.References, ""), "-ref is \"\", expected a file"),
 		cli.UsageIf(o.Bare && o.json, "either -b or -json"),
 		cli.UsageIf(o.resamples != score.DefaultResamples && !o.Tests(), "-resamples needs -confidence or -paired"),
-		cli.UsageIf(bleu.SmoothValue > 0 && bleu.Smoothing != score.Floor && bleu.Smoothing != score.AddK, "-smooth-value needs -smooth floor or add-k"),
 	)
 }
 
