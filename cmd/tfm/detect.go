@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -19,14 +18,13 @@ func detectCommand(f *cli.Flags) cli.Action {
 	var c languageDetector
 	f.StringVar(&c.among, "among", "", "candidates, `languages` separated by commas, such as en,de,pt-BR; default all of 'tfm detect -list'")
 	f.BoolVar(&c.list, "list", false, "print the languages that can be detected")
-	f.BoolVar(&c.sentences, "by-sentence", false, "print the language of each sentence of a line, and the sentence")
 	return c.run
 }
 
 // languageDetector is the command with its flags.
 type languageDetector struct {
-	among           string
-	list, sentences bool
+	among string
+	list  bool
 }
 
 func (c *languageDetector) run(_ context.Context, args []string) error {
@@ -57,24 +55,10 @@ func (c *languageDetector) run(_ context.Context, args []string) error {
 			w.Flush()
 			return err
 		}
-		if err := c.write(w, d, l.Number, l.Text); err != nil {
+		lang, confidence := d.Detect(l.Text)
+		if _, err := fmt.Fprintf(w, "%s\t%.3f\n", lang, confidence); err != nil {
 			return err
 		}
 	}
 	return w.Flush()
-}
-
-// write writes the language of a line, or those of its sentences.
-func (c *languageDetector) write(w io.Writer, d *detect.Detector, number int, line string) (err error) {
-	if !c.sentences {
-		lang, confidence := d.Detect(line)
-		_, err = fmt.Fprintf(w, "%s\t%.3f\n", lang, confidence)
-		return err
-	}
-	for _, x := range d.Sentences(line) {
-		if _, err = fmt.Fprintf(w, "%d\t%s\t%.3f\t%s\n", number, x.Lang, x.Confidence, line[x.Start:x.End]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

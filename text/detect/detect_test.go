@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 // samples are sentences of one meaning.
@@ -151,21 +150,6 @@ func TestDetectAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestSentences(t *testing.T) {
-	s := samples["de"] + " " + samples["en"] + " 1234. " + samples["ru"] + " Ja. " + samples["de"]
-	want := []string{"de", "en", Unknown, "ru", "de", "de"}
-	var got []string
-	for _, x := range Default().Sentences(s) {
-		got = append(got, x.Lang)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("languages %q, want %q", got, want)
-	}
-	if got := Default().Sentences(" "); len(got) > 0 {
-		t.Errorf("a blank text has sentences %v", got)
-	}
-}
-
 func FuzzDetect(f *testing.F) {
 	for _, s := range samples {
 		f.Add(s)
@@ -180,16 +164,6 @@ func FuzzDetect(f *testing.F) {
 				t.Errorf("Detect(%q) = %s, %v", s, lang, confidence)
 			}
 			checkCandidates(t, d.Candidates(s))
-			end := 0
-			for _, x := range d.Sentences(s) {
-				if x.Start < end || x.End <= x.Start || x.End > len(s) {
-					t.Fatalf("sentence %v after %d of %q", x.Range, end, s)
-				}
-				if utf8.ValidString(s) && !utf8.ValidString(s[x.Start:x.End]) {
-					t.Errorf("sentence %v of %q is not UTF-8", x.Range, s)
-				}
-				end = x.End
-			}
 		}
 	})
 }

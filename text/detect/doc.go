@@ -1,10 +1,9 @@
 // Package detect tells in which language a text is: by its script, then by the n-grams of its words
 // if several languages have the script. It imports the standard library and text packages.
 //
-//	detect.go     Detector: the language of a text, its candidates
-//	sentences.go  the languages of the sentences of a text
-//	majority.go   Majority: the language of most of many sentences; sides in each other's language
-//	default.go    the profiles of the binary
+//	detect.go    Detector: the language of a text, its candidates
+//	majority.go  Majority: the language of most of many sentences; sides in each other's language
+//	default.go   the profiles of the binary
 //
 // Package profile has the method. The program tools/languages makes the file profiles.bin, from
 // clean lines of text.

@@ -91,19 +91,21 @@ func replacements(rules ...string) func(string) string {
 }
 
 var (
-	// marks13a puts spaces around marks, ASCII punctuation and symbols except ' , - . between words,
-	// after periods and commas that are not between digits, and before dashes after digits.
-	marks13a = replacements("([ -&(-+/:-@\\[-`{-~])", " $1 ", `([^0-9])([.,])`, "$1 $2 ", `([.,])([^0-9])`, " $1 $2", `([0-9])(-)`, "$1 $2 ")
+	// marks13a puts spaces around ASCII punctuation and symbols except ' , - . , then beside periods
+	// and commas that are not between digits, and around dashes after digits.
+	marks13a = replacements("([ -&(-+/:-@\\[-`{-~])", " $1 ",
+		`([^0-9])([.,])`, "$1 $2 ", `([.,])([^0-9])`, " $1 $2", `([0-9])(-)`, "$1 $2 ")
 
 	separateIntl = replacements(`(\P{N})(\p{P})`, "$1 $2 ", `(\p{P})(\P{N})`, " $1 $2", `(\p{S})`, " $1 ")
 
-	// aroundZh puts spaces around the characters that sacreBLEU treats as Chinese: ideographs, their
-	// parts and phonetics, and punctuation. For the ideographs from U+20000 to U+2A6D6 sacreBLEU has
-	// "\u20000" <= c <= "\u2a6d6", which are strings of two characters in Python, so that it includes
-	// U+2001 to U+2A6D, general punctuation and symbols, instead. Equal scores need the same ranges.
-	aroundZh = replacements(`([\x{2001}-\x{2A6D}\x{2E80}-\x{2FDF}\x{2FF0}-\x{303F}\x{3100}-\x{312F}\x{31A0}-\x{31EF}`+
-		`\x{3200}-\x{4DB5}\x{4E00}-\x{9FBB}\x{F900}-\x{FA2D}\x{FA30}-\x{FA6A}\x{FA70}-\x{FAD9}`+
-		`\x{FE10}-\x{FE1F}\x{FE30}-\x{FE4F}\x{FF00}-\x{FFEF}])`, " $1 ")
+	// aroundZh puts spaces around the characters that sacreBLEU treats as Chinese: ideographs,
+	// their parts and phonetics, and punctuation. For the ideographs from U+20000 to U+2A6D6
+	// sacreBLEU has "\u20000" <= c <= "\u2a6d6", which are strings of two characters in Python, so
+	// that it includes U+2001 to U+2A6D, general punctuation and symbols, instead. Equal scores
+	// need the same ranges.
+	aroundZh = replacements(`([\x{2001}-\x{2A6D}\x{2E80}-\x{2FDF}\x{2FF0}-\x{303F}\x{3100}-\x{312F}`+
+		`\x{31A0}-\x{31EF}\x{3200}-\x{4DB5}\x{4E00}-\x{9FBB}\x{F900}-\x{FA2D}\x{FA30}-\x{FA6A}`+
+		`\x{FA70}-\x{FAD9}\x{FE10}-\x{FE1F}\x{FE30}-\x{FE4F}\x{FF00}-\x{FFEF}])`, " $1 ")
 )
 
 func separate13a(s string) string {
