@@ -90,20 +90,15 @@ func (c *importer) run(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if file.Info == nil {
-		file.Info = map[string]string{}
+	origin := fmt.Sprintf("imported from %s, %s", strings.ToValidUTF8(filepath.Base(source), "?"), describeFormat(kind))
+	maps.Copy(file.Info, training.Info(origin))
+	// These systems and their corpora have one sentence a line.
+	search, err := decode.ParseSettings(file.Decoding)
+	if err != nil {
+		return fmt.Errorf("%s: %w", source, err)
 	}
-	if file.Info[training.InfoKey] == "" {
-		origin := fmt.Sprintf("imported from %s, %s", strings.ToValidUTF8(filepath.Base(source), "?"), describeFormat(kind))
-		maps.Copy(file.Info, training.Info(origin))
-		// These systems and their corpora have one sentence a line.
-		settings, err := decode.ParseSettings(file.Decoding)
-		if err != nil {
-			return fmt.Errorf("%s: %w", source, err)
-		}
-		settings.SplitSentences = true
-		file.Decoding = settings.String()
-	}
+	search.SplitSentences = true
+	file.Decoding = search.String()
 	safetensors.RemoveStale(out) // temporary files of killed runs
 	form, save := "float32", file.Save
 	if file.Steps != nil && !c.float32 {
@@ -148,9 +143,6 @@ func describeImport(p *terminal.Progress, file model.File, v vocab.Tokenizers) {
 		if t.Model().Trainer.ModelType == sentencepiece.Word {
 			p.Field("text", "pieces with spaces between them, because the source has no tokenizer; so is the translation")
 		}
-	}
-	if licence := file.Info["licence"]; licence != "" {
-		p.Field("licence", "%s", licence)
 	}
 }
 

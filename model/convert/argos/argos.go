@@ -75,13 +75,8 @@ func read(f parts.Folder) (model.File, error) {
 	if file.TgtLang == "" {
 		file.TgtLang, _ = lang.Named(meta.ToCode)
 	}
-	if isImported := file.Info["source"] != ""; isImported {
-		file.Info["source"] = fmt.Sprintf("Argos Translate, %.40s to %.40s, version %.40s; %s", meta.FromCode, meta.ToCode, meta.PackageVersion, file.Info["source"])
-		if err := setArgosSearch(&file); err != nil {
-			return model.File{}, err
-		}
-	}
-	return file, nil
+	file.Info["source"] = fmt.Sprintf("Argos Translate, %.40s to %.40s, version %.40s; %s", meta.FromCode, meta.ToCode, meta.PackageVersion, file.Info["source"])
+	return file, setArgosSearch(&file)
 }
 
 // setArgosSearch sets the length penalty of f to Argos Translate's, and suppresses the unknown

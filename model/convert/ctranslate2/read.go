@@ -82,8 +82,6 @@ type options struct {
 
 	MultiQuery   bool `json:"multi_query_attention"`
 	Quantization any  `json:"quantization_type,omitempty"`
-
-	TFM *parts.Extra `json:"tfm,omitempty"` // of WriteCTranslate2
 }
 
 // reader reads one model.
@@ -186,10 +184,6 @@ func (r *reader) readModel() (model.File, error) {
 	a.Positions = r.readPositions()
 	r.readEmbeddings(&a)
 	a.Config = r.config
-	if r.options.TFM != nil {
-		a.Config.SrcVocab, a.Config.TgtVocab = len(a.Src.Rows), len(a.Tgt.Rows)
-		r.options.TFM.Apply(&a.Config)
-	}
 	f, err := r.Assemble(&a)
 	if err != nil {
 		return model.File{}, err
@@ -199,9 +193,6 @@ func (r *reader) readModel() (model.File, error) {
 	}
 	f.Decoding = r.decoding.String()
 	f.Info["source"] = fmt.Sprintf("CTranslate2, binary version %d, %s revision %d", r.binary.version, strings.TrimPrefix(r.binary.spec+",", ","), r.binary.revision)
-	if r.options.TFM != nil {
-		r.options.TFM.ApplyFile(&f)
-	}
 	return f, nil
 }
 

@@ -8,9 +8,7 @@ import (
 
 	"tfm/model"
 	"tfm/model/convert/internal/parts"
-	"tfm/text"
 	"tfm/text/tokenizer/moses"
-	"tfm/text/tokenizer/vocab"
 )
 
 // readTokens returns the tokens of a file of the vocabulary, without its ending, and the name of
@@ -45,9 +43,6 @@ func (r *reader) readVocabulary(name string, rows int) (*parts.Vocabulary, error
 		return nil, err
 	}
 	v.Unknown, v.EOS = v.Row(r.options.Unknown), v.Row(r.options.EOS)
-	if r.hasOwnTokenizers() {
-		v.Unknown = -1
-	}
 	for _, token := range []string{r.options.BOS, "<pad>", "<blank>"} {
 		if row := v.Row(token); row >= 0 {
 			v.Controls[row] = true
@@ -193,51 +188,9 @@ func (r *reader) readLanguages() error {
 	return nil
 }
 
-// hasOwnTokenizers reports whether the folder has tokenizers that only tfm reads.
-func (r *reader) hasOwnTokenizers() bool {
-	return r.folder.Has(ownTokenizer+"joint") || r.folder.Has(ownTokenizer+"source")
-}
-
-// readOwnSides sets the tokenizers to those that only tfm reads. The tokens of the vocabularies
-// have their order.
-func (r *reader) readOwnSides() error {
-	encoded := map[string][]byte{}
-	for _, key := range []string{"joint", "source", "target"} {
-		if r.folder.Has(ownTokenizer + key) {
-			data, err := r.folder.Read(ownTokenizer + key)
-			if err != nil {
-				return err
-			}
-			encoded[key] = data
-		}
-	}
-	t, err := vocab.UnmarshalTokenizers(encoded)
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.folder.Path, err)
-	}
-	for _, s := range []struct {
-		side      *parts.Side
-		v         *parts.Vocabulary
-		tokenizer text.Tokenizer
-	}{{&r.source, r.src, t.Source}, {&r.target, r.tgt, t.Target}} {
-		if n := s.tokenizer.Size(); n != len(s.v.Tokens) || s.v.Pad != model.Pad || s.v.BOS != model.BOS || s.v.EOS != model.EOS {
-			return fmt.Errorf("%s: found %d tokens, with special ones %d, %d and %d, expected %d, as in the tokenizer beside it, with special ones 0, 1 and 2",
-				s.v.Path, len(s.v.Tokens), s.v.Pad, s.v.BOS, s.v.EOS, n)
-		}
-		s.side.Tokenizer = s.tokenizer
-		for i := range s.v.Tokens {
-			s.side.Rows = append(s.side.Rows, i)
-		}
-	}
-	return nil
-}
-
 // readSides sets the tokenizers.
 func (r *reader) readSides() (err error) {
 	f := r.tokenizers
-	if r.hasOwnTokenizers() {
-		return r.readOwnSides()
-	}
 	for _, n := range [][2]string{{"source.spm", "target.spm"}, {"sentencepiece.model", "sentencepiece.model"}, {"spm.model", "spm.model"}, {parts.M2MPiecesFile, parts.M2MPiecesFile}} {
 		if f.Has(n[0]) && f.Has(n[1]) {
 			return r.readPieces(f, n[0], n[1])
@@ -249,14 +202,16 @@ func (r *reader) readSides() (err error) {
 	if f.Has(CodesFile) {
 		return r.readSegments()
 	}
-	n := 0
-	for _, token := range r.tgt.Tokens {
-		if strings.HasPrefix(token, "▁") {
-			n++
+	for _, space := range []string{"▁", "Ġ"} {
+		n := 0
+		for _, token := range r.tgt.Tokens {
+			if strings.HasPrefix(token, space) {
+				n++
+			}
 		}
-	}
-	if n > len(r.tgt.Tokens)/10 {
-		return fmt.Errorf("%s: found %d pieces that begin with ▁, expected the tokenizer of SentencePiece beside them: source.spm and target.spm, sentencepiece.model, or %s", r.tgt.Path, n, parts.M2MPiecesFile)
+		if n > len(r.tgt.Tokens)/10 {
+			return fmt.Errorf("%s: found %d pieces that begin with %s, expected the tokenizer of SentencePiece beside them: source.spm and target.spm, sentencepiece.model, or %s", r.tgt.Path, n, space, parts.M2MPiecesFile)
+		}
 	}
 	r.source, r.target, err = parts.SidesOf(r.src, r.tgt, r.joint, (*parts.Vocabulary).Words)
 	return err

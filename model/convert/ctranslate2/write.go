@@ -27,13 +27,12 @@ import (
 // Write writes a model in float32 for CTranslate2 to the folder dir, which it creates:
 //
 //	model.bin                  the weights, in binary version 6
-//	config.json                the settings of CTranslate2, and under "tfm" those that it lacks
+//	config.json                the settings of CTranslate2
 //	shared_vocabulary.json, or source_vocabulary.json and target_vocabulary.json
 //	sentencepiece.model, or source.spm and target.spm  tokenizers of SentencePiece
 //	bpe.model                  codes of subword-nmt
 //	tokenizer.json             a byte-level BPE for the Python package tokenizers, or
-//	                           source_tokenizer.json and target_tokenizer.json; it has
-//	tokenizer.joint            for tfm, or tokenizer.source and tokenizer.target
+//	                           source_tokenizer.json and target_tokenizer.json
 //
 // Its tokens are the printed pieces of the tokenizers. A table holds the positional encodings, so
 // that every kind keeps its order. Pad and BOS have an output bias of -Inf. CTranslate2 has no
@@ -62,7 +61,7 @@ func Write(dir string, f model.File) error {
 // otherFiles are the names of the files of Write, besides model.bin.
 var otherFiles = []string{
 	ConfigFile, "shared_vocabulary.json", "source_vocabulary.json", "target_vocabulary.json", "sentencepiece.model", "source.spm", "target.spm",
-	CodesFile, "tokenizer.json", "source_tokenizer.json", "target_tokenizer.json", ownTokenizer + "joint", ownTokenizer + "source", ownTokenizer + "target",
+	CodesFile, "tokenizer.json", "source_tokenizer.json", "target_tokenizer.json",
 }
 
 // encode returns the content of the folder of Write: model.bin and the other
@@ -77,14 +76,13 @@ func encode(f model.File) (*modelFile, *parts.FileSet, error) {
 		return nil, nil, err
 	}
 	files := &parts.FileSet{Data: map[string][]byte{}}
-	options, err := addTokenizers(tokenizers, f.Tokenizers, files)
+	options, err := addTokenizers(tokenizers, files)
 	if err != nil {
 		return nil, nil, err
 	}
 	start := options.BOS
 	options.Start, options.Epsilon = &start, &c.NormEps
 	options.SourceBOS, options.SourceEOS = c.Source.HasBOS(), c.Source.HasEOS()
-	options.TFM = parts.NewExtra(f)
 	files.AddJSON(ConfigFile, options)
 	w := writer{&modelFile{spec: "TransformerSpec", revision: 7, vars: map[string]variable{}}}
 	settings, err := decode.ParseSettings(f.Decoding)
@@ -112,8 +110,8 @@ func checkConfig(c model.Config) error {
 }
 
 // addTokenizers adds the files of the tokenizers and the vocabularies to files, and returns the
-// settings that name their tokens. encoded is the form of the tokenizers in a model file.
-func addTokenizers(t vocab.Tokenizers, encoded map[string][]byte, files *parts.FileSet) (options, error) {
+// settings that name their tokens.
+func addTokenizers(t vocab.Tokenizers, files *parts.FileSet) (options, error) {
 	src, tgt, err := parts.NamesOfSides(t)
 	if err != nil {
 		return options{}, err
@@ -148,19 +146,11 @@ func addTokenizers(t vocab.Tokenizers, encoded map[string][]byte, files *parts.F
 		case *bpe.Tokenizer:
 			files.AddJSON(side.json, parts.TokenizerJSON(x, side.names))
 		}
-		if _, ok := side.tokenizer.(*sentencepiece.Tokenizer); !ok {
-			for key, data := range encoded {
-				files.Data[ownTokenizer+key] = data
-			}
-		}
 	}
 	return options{Unknown: src.Unknown, BOS: src.Names[text.BOS], EOS: src.Names[text.EOS]}, nil
 }
 
-const (
-	CodesFile    = "bpe.model"
-	ownTokenizer = "tokenizer." // and its key in a model file
-)
+const CodesFile = "bpe.model"
 
 // writer builds a model.bin.
 type writer struct{ *modelFile }

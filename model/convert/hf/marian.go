@@ -3,14 +3,12 @@ package hf
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 
 	"tfm/layer"
 	"tfm/model"
 	"tfm/model/convert/internal/parts"
-	"tfm/text"
 )
 
 // The files of a Hugging Face Marian folder, besides parts.TokenizerConfigFile.
@@ -64,10 +62,7 @@ type reader struct {
 	config     config
 	generation generation
 	tokenizer  tokenizerConfig
-	extra      struct {
-		TFM *parts.Extra `json:"tfm"`
-	}
-	src, tgt *parts.Vocabulary
+	src, tgt   *parts.Vocabulary
 
 	legacy bool // of M2M100ForConditionalGeneration: the language follows the text of a source
 }
@@ -84,7 +79,7 @@ func (r *reader) readSettings(off []offSetting) error {
 		v        any
 	}{
 		{ConfigFile, false, &r.config}, {ConfigFile, false, &r.generation}, // in early versions
-		{ConfigFile, false, &r.extra}, {generationFile, true, &r.generation}, {parts.TokenizerConfigFile, true, &r.tokenizer},
+		{generationFile, true, &r.generation}, {parts.TokenizerConfigFile, true, &r.tokenizer},
 		{ConfigFile, false, &config}, {ConfigFile, false, &generation}, {generationFile, true, &generation},
 	} {
 		if err := r.folder.ReadJSON(file.name, file.optional, file.v); err != nil {
@@ -116,8 +111,7 @@ func (r *reader) read() (model.File, error) {
 	if r.t.Err != nil {
 		return model.File{}, r.t.Err
 	}
-	own := false
-	if a.Src, a.Tgt, own, err = r.sides(bias); err != nil {
+	if a.Src, a.Tgt, err = parts.PieceSides(r.src, r.tgt, !r.tokenizer.SeparateVocs); err != nil {
 		return model.File{}, err
 	}
 	c.Tie = map[bool]string{true: model.TieDecoder, false: model.TieNone}[r.config.TieWordEmbeddings]
@@ -127,18 +121,6 @@ func (r *reader) read() (model.File, error) {
 	a.Src.AddTargets(&c, r.src)
 	if r.generation.Renormalize {
 		a.Impossible = r.generation.suppressed
-	}
-	if own {
-		outputBias := make([]float32, len(a.Tgt.Rows))
-		a.Tgt.SetBias(outputBias, bias, a.Impossible)
-		c.OutputBias = slices.ContainsFunc(outputBias[text.EOS:], func(x float32) bool { return x != 0 || math.Signbit(float64(x)) })
-	}
-	extra := r.extra.TFM
-	if own && extra != nil {
-		c.SrcVocab, c.TgtVocab = len(a.Src.Rows), len(a.Tgt.Rows)
-		if c.OutputBias = c.OutputBias || extra.Config.OutputBias; extra.Config.Biases == model.AllBiases {
-			extra.Apply(&c)
-		}
 	}
 	r.checkPositions(c)
 	a.Config = c
@@ -158,9 +140,6 @@ func (r *reader) read() (model.File, error) {
 		return model.File{}, fmt.Errorf("%s: %w", r.folder.Name(generationFile), err)
 	}
 	f.Decoding = d.String()
-	if own && extra != nil {
-		extra.ApplyFile(&f)
-	}
 	return f, nil
 }
 

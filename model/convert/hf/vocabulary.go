@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"tfm/model"
 	"tfm/model/convert/internal/parts"
-	"tfm/text"
 )
 
 // tokenizerConfig is the content of tokenizer_config.json. EOS, Unknown, the languages and
@@ -91,25 +89,4 @@ func (r *reader) readVocabulary(name string, size int) (*parts.Vocabulary, error
 	}
 	v.UnknownText = new(string)
 	return v, nil
-}
-
-// sides returns the sides of the model, and whether its ids are those of this program: Pad, BOS and
-// EOS have the ids of this program, and Pad and BOS are impossible, as in folders of Write.
-func (r *reader) sides(bias []float32) (s, t parts.Side, own bool, err error) {
-	joint := !r.tokenizer.SeparateVocs
-	g := r.generation
-	if g.Pad != nil && *g.Pad == text.Pad && *g.Start == text.BOS && g.EOS == oneID(text.EOS) && bias[text.Pad] == parts.MinusInf && bias[text.BOS] == parts.MinusInf {
-		src, tgt := *r.src, *r.tgt
-		src.Pad, src.BOS, tgt.Pad, tgt.BOS = model.Pad, model.BOS, model.Pad, model.BOS
-		s, okSrc := src.OwnIDs()
-		t, okTgt := tgt.OwnIDs()
-		if okSrc && okTgt {
-			if joint && s.Equal(t) {
-				t = s
-			}
-			return s, t, true, nil
-		}
-	}
-	s, t, err = parts.PieceSides(r.src, r.tgt, joint)
-	return s, t, false, err
 }

@@ -53,25 +53,21 @@ func Write(dir string, f model.File) error {
 type writtenConfig struct {
 	Architectures []string `json:"architectures"`
 	config
-	IsEncoderDecoder bool         `json:"is_encoder_decoder"`
-	Pad              int          `json:"pad_token_id"`
-	BOS              *int         `json:"bos_token_id"`
-	EOS              int          `json:"eos_token_id"`
-	ForcedEOS        *int         `json:"forced_eos_token_id"`
-	Start            int          `json:"decoder_start_token_id"`
-	DType            string       `json:"dtype"`
-	TorchDType       string       `json:"torch_dtype"` // of early versions
-	TFM              *parts.Extra `json:"tfm"`
+	IsEncoderDecoder bool   `json:"is_encoder_decoder"`
+	Pad              int    `json:"pad_token_id"`
+	BOS              *int   `json:"bos_token_id"`
+	EOS              int    `json:"eos_token_id"`
+	ForcedEOS        *int   `json:"forced_eos_token_id"`
+	Start            int    `json:"decoder_start_token_id"`
+	DType            string `json:"dtype"`
+	TorchDType       string `json:"torch_dtype"` // of early versions
 }
 
 func newConfig(f model.File) writtenConfig {
-	h := writtenConfig{
+	return writtenConfig{
 		Architectures: []string{"MarianMTModel"}, config: configOf(f.Model.Config), IsEncoderDecoder: true,
 		Pad: model.Pad, EOS: model.EOS, Start: model.BOS, DType: "float32", TorchDType: "float32",
 	}
-	h.TFM = parts.NewExtra(f)
-	h.TFM.Config.Positions = model.Halves // after the permutation
-	return h
 }
 
 // newGeneration returns the content of generation_config.json.

@@ -10,7 +10,6 @@
 //	vocabulary.go      vocabularies of a model
 //	folder.go          the files of a model
 //	archive.go         those in a zip archive
-//	extra.go           the settings of a model file that a format has no place for
 //	tokenizer_json.go  a byte-level BPE for Hugging Face's tokenizers
 //	names.go           the names of a tokenizer's ids in other systems
 //	rules.go           refuses settings that a side does not have

@@ -43,7 +43,7 @@ func (v *Vocabulary) order() (rows []int) {
 // has the row of the unknown token, because the source system encodes it as that; it is in the file
 // so that texts are split as before.
 func (v *Vocabulary) pieces(models ...*sentencepiece.Tokenizer) (Side, error) {
-	if s, ok := v.OwnIDs(); ok {
+	if s, ok := v.ownIDs(); ok {
 		return s, nil
 	}
 	m := v.Tokenizer.Model()
@@ -95,8 +95,8 @@ func UnusedPiece(text string, kind sentencepiece.ModelType, lowest float32) sent
 	return p
 }
 
-// OwnIDs returns the side of v.Tokenizer if its ids are those that pieces would give to the rows.
-func (v *Vocabulary) OwnIDs() (s Side, ok bool) {
+// ownIDs returns the side of v.Tokenizer if its ids are those that pieces would give to the rows.
+func (v *Vocabulary) ownIDs() (s Side, ok bool) {
 	t := v.Tokenizer
 	s = Side{Tokenizer: t, Rows: []int{v.Pad, v.BOS, v.EOS}}
 	for _, row := range v.order() {
