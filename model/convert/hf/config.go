@@ -88,9 +88,9 @@ var activations = []struct {
 // normEps is the eps of all norms: that of torch.nn.LayerNorm.
 const normEps = 1e-5
 
-// config returns the Config without sizes of vocabularies, or an error that names what tfm's
+// ofModel returns the Config without sizes of vocabularies, or an error that names what tfm's
 // Transformer does not have.
-func (h *config) config() (model.Config, error) {
+func (h *config) ofModel() (model.Config, error) {
 	c := model.Config{
 		MaxLen: h.MaxPositions, DModel: h.DModel, EncoderLayers: h.EncoderLayers, DecoderLayers: h.DecoderLayers, Heads: h.EncoderHeads, DFF: h.EncoderFFN,
 		Dropout: h.Dropout, AttentionDropout: h.AttentionDropout, FFDropout: h.ActivationDropout,
@@ -103,7 +103,6 @@ func (h *config) config() (model.Config, error) {
 		}
 	}
 	return c, cmp.Or(
-		parts.Refuse(h.ModelType != MarianType, "model_type", h.ModelType, MarianType),
 		parts.Refuse(!found, "activation_function", h.Activation, "relu, gelu, gelu_new, swish or silu"),
 		parts.Refuse(h.DecoderHeads != h.EncoderHeads, "decoder_attention_heads", h.DecoderHeads, fmt.Sprint(h.EncoderHeads, " as in the encoder")),
 		parts.Refuse(h.DecoderFFN != h.EncoderFFN, "decoder_ffn_dim", h.DecoderFFN, fmt.Sprint(h.EncoderFFN, " as in the encoder")),
@@ -156,13 +155,15 @@ func checkConfig(c model.Config) error {
 	)
 }
 
-// marianNaming are the names of MarianMTModel.
-var marianNaming = parts.Naming{
+// naming are the names of MarianMTModel and of M2M100ForConditionalGeneration, whose stacks end
+// with a norm.
+var naming = parts.Naming{
 	Encoder: "model.encoder.layers.#.", Decoder: "model.decoder.layers.#.",
 	Self:         [4]string{"self_attn.q_proj.*", "self_attn.k_proj.*", "self_attn.v_proj.*", "self_attn.out_proj.*"},
 	Cross:        [4]string{"encoder_attn.q_proj.*", "encoder_attn.k_proj.*", "encoder_attn.v_proj.*", "encoder_attn.out_proj.*"},
 	EncoderNorms: [2]string{"self_attn_layer_norm.*", "final_layer_norm.*"},
 	DecoderNorms: [3]string{"self_attn_layer_norm.*", "encoder_attn_layer_norm.*", "final_layer_norm.*"},
+	FinalNorms:   [2]string{"model.encoder.layer_norm.*", "model.decoder.layer_norm.*"},
 	Inner:        "fc1.*", Outer: "fc2.*",
 	Weight: "weight", Bias: "bias", Gain: "weight", NormBias: "bias", OutputsFirst: true,
 }

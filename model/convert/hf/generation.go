@@ -119,18 +119,20 @@ func (g *generation) validate(vocabulary int) error {
 			return &model.FieldError{Field: name, Found: *id, Expected: fmt.Sprintf("0 to %d", vocabulary-1)}
 		}
 	}
-	g.suppressed = slices.Clone(g.SuppressToks)
 	for _, word := range g.BadWords {
 		if len(word) != 1 {
-			return fmt.Errorf("bad_words_ids: found a word of %d pieces, expected 1: tfm suppresses single pieces", len(word))
+			return &model.FieldError{Field: "bad_words_ids", Found: word, Expected: "words of 1 piece: tfm suppresses single pieces"}
 		}
 		g.suppressed = append(g.suppressed, word[0])
 	}
-	for _, id := range g.suppressed {
-		if id < 0 || int(id) >= vocabulary || id == int32(g.EOS) {
-			return fmt.Errorf("bad_words_ids: found id %d, expected 0 to %d without that of EOS", id, vocabulary-1)
+	for name, ids := range map[string][]int32{"bad_words_ids": g.suppressed, "suppress_tokens": g.SuppressToks} {
+		for _, id := range ids {
+			if id < 0 || int(id) >= vocabulary || id == int32(g.EOS) {
+				return &model.FieldError{Field: name, Found: id, Expected: fmt.Sprintf("ids of 0 to %d without that of EOS", vocabulary-1)}
+			}
 		}
 	}
+	g.suppressed = append(slices.Clone(g.SuppressToks), g.suppressed...)
 	return nil
 }
 

@@ -202,13 +202,11 @@ func (r *reader) readM2MLanguages(first int) (languages []string, err error) {
 
 // readM2M returns the model.
 func (r *reader) readM2M(v *parts.Vocabulary) (model.File, error) {
-	h := r.config
-	h.ModelType = MarianType // whose fields have the same names
-	c, err := h.config()
-	if err != nil || !h.TieWordEmbeddings {
-		return model.File{}, fmt.Errorf("%s: %w", r.folder.Name(ConfigFile), cmp.Or(err, fmt.Errorf("tie_word_embeddings is false, expected true")))
+	c, err := r.config.ofModel()
+	if err = cmp.Or(err, parts.Refuse(!r.config.TieWordEmbeddings, "tie_word_embeddings", false, "true")); err != nil {
+		return model.File{}, fmt.Errorf("%s: %w", r.folder.Name(ConfigFile), err)
 	}
-	a := parts.Assembly{Names: &m2mNaming}
+	a := parts.Assembly{Names: &naming}
 	r.readTables(&a)
 	if r.t.Err != nil {
 		return model.File{}, r.t.Err
@@ -241,16 +239,8 @@ func (r *reader) readM2M(v *parts.Vocabulary) (model.File, error) {
 			code = parts.M2MCode(v.Tokens[*forced])
 		}
 		if f.TgtLang = lang.Of(code); f.TgtLang == "" {
-			return model.File{}, fmt.Errorf("%s: found forced_bos_token_id %d, expected the token of a language", r.folder.Name(generationFile), *forced)
+			return model.File{}, r.settingError(parts.Refuse(true, "forced_bos_token_id", *forced, "the token of a language"))
 		}
 	}
 	return f, nil
 }
-
-// m2mNaming are the names of M2M100ForConditionalGeneration: those of MarianMTModel, and norms
-// after the stacks.
-var m2mNaming = func() parts.Naming {
-	n := marianNaming
-	n.FinalNorms = [2]string{"model.encoder.layer_norm.*", "model.decoder.layer_norm.*"}
-	return n
-}()

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,8 +91,15 @@ func TestM2MRefuses(t *testing.T) {
 		"found id 9 of fra_Latn":        func(f map[string]string) { f[tokenizerFile] = `{"added_tokens": [{"id": 9, "content": "fra_Latn"}]}` },
 		"found tokenizer_class \"Small": func(f map[string]string) { f[parts.TokenizerConfigFile] = `{"tokenizer_class": "Small100Tokenizer"}` },
 		"found a tokenizer in Python":   func(f map[string]string) { f["tokenization_small100.py"] = "" },
-		"found forced_bos_token_id 5": func(f map[string]string) {
+		"generation_config.json: forced_bos_token_id is 5, expected the token": func(f map[string]string) {
 			f[generationFile] = strings.Replace(f[generationFile], "{", `{"forced_bos_token_id": 5,`, 1)
+		},
+		"config.json: num_beams is 99": func(f map[string]string) { // as early versions have it
+			f[ConfigFile] = strings.Replace(f[ConfigFile], "{", `{"num_beams": 99,`, 1)
+			f[generationFile] = strings.Replace(f[generationFile], `"num_beams"`, `"beams"`, 1)
+		},
+		"generation_config.json: num_beams is 99": func(f map[string]string) {
+			f[generationFile] = regexp.MustCompile(`"num_beams": \d+`).ReplaceAllString(f[generationFile], `"num_beams": 99`)
 		},
 		"found eos_token_id 3": func(f map[string]string) {
 			f[generationFile] = strings.Replace(f[generationFile], `"eos_token_id": 2`, `"eos_token_id": 3`, 1)

@@ -2,7 +2,9 @@ package hf
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -39,8 +41,7 @@ func ReadMarian(dir string) (model.File, error) {
 		return model.File{}, err
 	}
 	if id := r.generation.ForcedBOS; id != nil {
-		err := parts.Refuse(true, "forced_bos_token_id", *id, "null")
-		return model.File{}, fmt.Errorf("%s: %w", f.Name(generationFile), err)
+		return model.File{}, r.settingError(parts.Refuse(true, "forced_bos_token_id", *id, "null"))
 	}
 	if err := r.readVocabularies(); err != nil {
 		return model.File{}, err
@@ -64,6 +65,8 @@ type reader struct {
 	tokenizer  tokenizerConfig
 	src, tgt   *parts.Vocabulary
 
+	generationFields map[string]any // the content of generationFile
+
 	legacy bool // of M2M100ForConditionalGeneration: the language follows the text of a source
 }
 
@@ -72,7 +75,7 @@ func (r *reader) readSettings(off []offSetting) error {
 	// The defaults of transformers, which its files omit.
 	r.generation = generation{NumBeams: 1, LengthPenalty: 1}
 	r.tokenizer = tokenizerConfig{EOS: "</s>", Unknown: "<unk>"}
-	var config, generation map[string]any
+	config := map[string]any{}
 	for _, file := range []struct {
 		name     string
 		optional bool
@@ -80,7 +83,7 @@ func (r *reader) readSettings(off []offSetting) error {
 	}{
 		{ConfigFile, false, &r.config}, {ConfigFile, false, &r.generation}, // in early versions
 		{generationFile, true, &r.generation}, {parts.TokenizerConfigFile, true, &r.tokenizer},
-		{ConfigFile, false, &config}, {ConfigFile, false, &generation}, {generationFile, true, &generation},
+		{ConfigFile, false, &config}, {generationFile, true, &r.generationFields},
 	} {
 		if err := r.folder.ReadJSON(file.name, file.optional, file.v); err != nil {
 			return err
@@ -90,15 +93,26 @@ func (r *reader) readSettings(off []offSetting) error {
 	if err := refuseSettings(config, off); err != nil {
 		return fmt.Errorf("%s: %w", r.folder.Name(ConfigFile), err)
 	}
-	if err := cmp.Or(refuseSettings(generation, generationOff), r.generation.validate(r.config.DecoderVocabSize)); err != nil {
-		return fmt.Errorf("%s: %w", r.folder.Name(generationFile), err)
+	maps.Copy(config, r.generationFields)
+	if err := cmp.Or(refuseSettings(config, generationOff), r.generation.validate(r.config.DecoderVocabSize)); err != nil {
+		return r.settingError(err)
 	}
 	return nil
 }
 
+// settingError returns err with the file that has its setting: generationFile or, of early
+// versions, ConfigFile.
+func (r *reader) settingError(err error) error {
+	name, field := ConfigFile, new(model.FieldError)
+	if errors.As(err, &field) && r.generationFields[field.Field] != nil {
+		name = generationFile
+	}
+	return fmt.Errorf("%s: %w", r.folder.Name(name), err)
+}
+
 // read returns the model.
 func (r *reader) read() (model.File, error) {
-	c, err := r.config.config()
+	c, err := r.config.ofModel()
 	if err != nil {
 		return model.File{}, fmt.Errorf("%s: %w", r.folder.Name(ConfigFile), err)
 	}
@@ -106,7 +120,7 @@ func (r *reader) read() (model.File, error) {
 	if r.t.Has("final_logits_bias") {
 		bias = r.t.Values("final_logits_bias", 1, r.config.DecoderVocabSize)
 	}
-	a := parts.Assembly{Bias: bias, Names: &marianNaming}
+	a := parts.Assembly{Bias: bias, Names: &naming}
 	r.readTables(&a)
 	if r.t.Err != nil {
 		return model.File{}, r.t.Err
@@ -137,7 +151,7 @@ func (r *reader) read() (model.File, error) {
 		d.Suppressed = a.Tgt.Suppressed(r.generation.suppressed)
 	}
 	if err := d.ValidateFor(f.Model.Config); err != nil {
-		return model.File{}, fmt.Errorf("%s: %w", r.folder.Name(generationFile), err)
+		return model.File{}, r.settingError(err)
 	}
 	f.Decoding = d.String()
 	return f, nil
@@ -148,25 +162,6 @@ func (r *reader) read() (model.File, error) {
 func (r *reader) readTables(a *parts.Assembly) {
 	const shared, src, tgt, out = "model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"
 	c := r.config
-	first := func(size int, names ...string) parts.Table {
-		found := parts.Table{BOS: int(*r.generation.Start)}
-		var foundName string
-		for _, name := range names {
-			if !r.t.Has(name) {
-				continue
-			}
-			m := r.t.Matrix(name, size, c.DModel)
-			if found.Data == nil {
-				found.Matrix, foundName = m, name
-			} else if !slices.Equal(found.Data, m.Data) {
-				r.t.Fail(name, "found elements that differ from those of %q, expected equal ones as in %s", foundName, ConfigFile)
-			}
-		}
-		if found.Data == nil {
-			r.t.Fail(names[0], "missing")
-		}
-		return found
-	}
 	outSize := c.DecoderVocabSize
 	tied := []string{out}
 	if !c.TieWordEmbeddings {
@@ -174,15 +169,37 @@ func (r *reader) readTables(a *parts.Assembly) {
 	}
 	if c.ShareEmbeddings {
 		outSize = c.VocabSize
-		a.SrcTable = first(c.VocabSize, append([]string{shared, src, tgt}, tied...)...)
+		a.SrcTable = r.readTable(c.VocabSize, append([]string{shared, src, tgt}, tied...)...)
 		a.TgtTable = a.SrcTable
 	} else {
-		a.SrcTable = first(c.VocabSize, src, shared)
-		a.TgtTable = first(c.DecoderVocabSize, append([]string{tgt}, tied...)...)
+		a.SrcTable = r.readTable(c.VocabSize, src, shared)
+		a.TgtTable = r.readTable(c.DecoderVocabSize, append([]string{tgt}, tied...)...)
 	}
 	if !c.TieWordEmbeddings {
-		a.OutTable = first(outSize, out)
+		a.OutTable = r.readTable(outSize, out)
 	}
+}
+
+// readTable reads a matrix of size rows that has at least one of names, and is equal in all of
+// them.
+func (r *reader) readTable(size int, names ...string) parts.Table {
+	table := parts.Table{BOS: int(*r.generation.Start)}
+	tableName := ""
+	for _, name := range names {
+		if !r.t.Has(name) {
+			continue
+		}
+		m := r.t.Matrix(name, size, r.config.DModel)
+		if table.Data == nil {
+			table.Matrix, tableName = m, name
+		} else if !slices.Equal(table.Data, m.Data) {
+			r.t.Fail(name, "found elements that differ from those of %q, expected equal ones as in %s", tableName, ConfigFile)
+		}
+	}
+	if table.Data == nil {
+		r.t.Fail(names[0], "missing")
+	}
+	return table
 }
 
 // checkPositions compares the tables of positions that early versions wrote with those of c.

@@ -154,7 +154,7 @@ func tensorsOf(m *model.Transformer) []safetensors.Tensor {
 		w.Table("lm_head.weight", m.Output.E.Weights())
 	}
 	w.Add("final_logits_bias", parts.ClosedBias(m), 1, c.TgtVocab)
-	w.Layers(m, &marianNaming)
+	w.Layers(m, &naming)
 	return w.List
 }
 

@@ -58,8 +58,8 @@ func folderOf(path string) (parts.Folder, string, error) {
 // norms before the sublayers, Decoding.UnnormedKeys. Scores are divided by
 // n^normalize of the decoder.yml, 0 without it. Its beam and its limit of the length are kept,
 // without it Marian's: 12 hypotheses, and three tokens for each of the source. Those of a .bin
-// without settings are Firefox's: greedy search, two tokens, n^1. A lexical shortlist, lex*.bin or
-// lex*.s2t, is the model's.
+// without settings are Firefox's: greedy search, two tokens, n^1. A binary lexical shortlist,
+// lex*.bin, is the model's.
 func Read(path string) (file model.File, err error) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && !parts.IsZip(path) {
 		f, name, err := folderOf(path)

@@ -131,23 +131,6 @@ func TestMarianStudents(t *testing.T) {
 			}
 		}
 	}
-	src, err := readVocabulary(testFolder(t, dir), "vocab.spm", "source")
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := func(name string) *lexicon {
-		l, err := readShortlist(testFolder(t, dir), []string{name, "50", "50"}, src, src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, list := range l.lists {
-			slices.Sort(list)
-		}
-		return l
-	}
-	if a, b := read("lex.s2t"), read("lex.50.50.ende.s2t.bin"); a.first != b.first || !slices.EqualFunc(a.lists, b.lists, slices.Equal[[]uint32]) {
-		t.Errorf("lists of %d and %d first pieces differ", a.first, b.first)
-	}
 }
 
 // isNearTie reports whether a neighbour of hypothesis k has almost its score.

@@ -162,8 +162,8 @@ func (r *reader) configure() error {
 	}
 	c.Positions, c.NormEps, c.Biases, c.MaxLen = model.TimingSignal, normEps, model.AllBiases, maxLenOf(c.DModel)
 	// Since version 1.8 Marian does not read transformer-train-position-embeddings: such models
-	// have sinusoids, and no table. With a table, whose last row is that of all further positions,
-	// embeddings have no scale.
+	// have sinusoids, and no table. With a table, whose last row is that of all further
+	// positions, embeddings have no scale.
 	if trainsPositions && r.Has(positionsTable) {
 		c.Positions, c.Unscaled = model.Learned, true
 		c.MaxLen = max(c.MaxLen, r.Shape(positionsTable, 2)[0])
@@ -300,7 +300,7 @@ type search struct {
 	lengthFactor float64
 	beam         int
 	allowUnknown bool
-	shortlist    []string // name of its file, and for text the numbers of pieces
+	shortlist    string // name of its file, or ""
 }
 
 // readDecoder reads the settings of a decoder of the named model, or of the folder's for "".
@@ -368,7 +368,9 @@ func readDecoder(f parts.Folder, file string) (d search, err error) {
 	if d.beam = int(beam); float64(d.beam) != beam {
 		return d, fmt.Errorf("%s: beam-size: found %v, expected a whole number", f.Name(name), beam)
 	}
-	d.shortlist = scalarsOf(settings.Find("shortlist"))
+	if list := scalarsOf(settings.Find("shortlist")); len(list) > 0 {
+		d.shortlist = list[0]
+	}
 	if v := settings.Find("allow-unk"); v != nil {
 		d.allowUnknown = v.Scalar == "true"
 	}

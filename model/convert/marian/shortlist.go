@@ -1,13 +1,10 @@
 package marian
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tfm/model"
@@ -22,23 +19,17 @@ type lexicon struct {
 	lists [][]uint32
 }
 
-// findShortlist returns the name of the shortlist in f, "" without one: the one that the
-// settings of the decoder list, or the only binary one, lex*.bin, or the only other one, lex*.s2t.
-func findShortlist(f parts.Folder, listed []string) (string, error) {
-	if len(listed) > 0 {
-		return strings.TrimSuffix(baseName(listed[0]), ".gz"), nil
+// findShortlist returns the name of the shortlist in f, "" without one: the one that the settings
+// of the decoder list, or the only binary one, lex*.bin.
+func findShortlist(f parts.Folder, listed string) (string, error) {
+	if listed != "" {
+		return strings.TrimSuffix(baseName(listed), ".gz"), nil
 	}
-	lex := func(end string) func(string) bool {
-		return func(name string) bool { return strings.HasPrefix(name, "lex") && path.Ext(name) == end }
+	names := firstKind(f, func(name string) bool { return strings.HasPrefix(name, "lex") && path.Ext(name) == ".bin" })
+	if len(names) > 1 {
+		return "", fmt.Errorf("%s: found %d shortlists, %.200q, expected one, or a %s that names one of them", f.Path, len(names), names[:min(len(names), 3)], decoderFile)
 	}
-	names := firstKind(f, lex(".bin"), lex(".s2t"))
-	switch len(names) {
-	case 0:
-		return "", nil
-	case 1:
-		return names[0], nil
-	}
-	return "", fmt.Errorf("%s: found %d shortlists, %.200q, expected one, or a %s that names one of them", f.Path, len(names), names[:min(len(names), 3)], decoderFile)
+	return strings.Join(names, ""), nil
 }
 
 // firstKind returns the files in f of the first of kinds that f has files of.
@@ -57,10 +48,9 @@ func firstKind(f parts.Folder, kinds ...func(name string) bool) (names []string)
 	return names
 }
 
-// readShortlist reads the shortlist of a model in f, nil if it has none. listed is what the
-// settings of the decoder name: a file and, for text, the numbers of rows in every list and of a
-// source token.
-func readShortlist(f parts.Folder, listed []string, src, tgt *parts.Vocabulary) (*lexicon, error) {
+// readShortlist reads the shortlist of a model in f, nil if it has none. listed is the file that
+// the settings of the decoder name, or "".
+func readShortlist(f parts.Folder, listed string, src, tgt *parts.Vocabulary) (*lexicon, error) {
 	name, err := findShortlist(f, listed)
 	if name == "" || err != nil {
 		return nil, err
@@ -69,18 +59,7 @@ func readShortlist(f parts.Folder, listed []string, src, tgt *parts.Vocabulary) 
 	if err != nil {
 		return nil, err
 	}
-	var l *lexicon
-	if len(data) >= 8 && binary.LittleEndian.Uint64(data) == binShortlist {
-		l, err = parseBinaryShortlist(data, len(src.Tokens), len(tgt.Tokens))
-	} else {
-		sizes := [2]int{50, 50}
-		for i, text := range listed[min(1, len(listed)):min(3, len(listed))] {
-			if n, err := strconv.ParseUint(text, 10, 31); err == nil { // or "false"
-				sizes[i] = int(n)
-			}
-		}
-		l, err = parseLexicon(data, src, tgt, sizes[0], sizes[1])
-	}
+	l, err := parseBinaryShortlist(data, len(src.Tokens), len(tgt.Tokens))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(name), err)
 	}
@@ -96,6 +75,9 @@ func parseBinaryShortlist(data []byte, srcRows, tgtRows int) (*lexicon, error) {
 		return nil, fmt.Errorf("found %d bytes, expected a header of %d", len(data), header)
 	}
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(data[8*i:]) }
+	if word(0) != binShortlist {
+		return nil, fmt.Errorf("found %.20q at the begin, expected a binary shortlist: 'marian-conv --shortlist' makes one of a shortlist in text", data[:8])
+	}
 	first, offsets, ids := word(2), word(4), word(5)
 	rest := uint64(len(data) - header)
 	if offsets > rest/8 || ids > rest/4 || 8*offsets+4*ids != rest {
@@ -131,51 +113,6 @@ func binSum(data []byte) (h uint64) {
 		h ^= binary.LittleEndian.Uint64(data) + 0x9e3779b9 + h<<6 + h>>2
 	}
 	return h
-}
-
-// parseLexicon decodes a shortlist in text, lines of a target token, a source token and a
-// probability. Of a source token it keeps the best targets, of equal ones those of higher rows.
-func parseLexicon(data []byte, src, tgt *parts.Vocabulary, first, best int) (*lexicon, error) {
-	type entry struct {
-		row uint32
-		p   float32
-	}
-	entries := make([][]entry, len(src.Tokens))
-	number := 0
-	for line := range strings.Lines(string(data)) {
-		number++
-		fields := strings.FieldsFunc(line, func(c rune) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' })
-		if len(fields) != 3 {
-			return nil, fmt.Errorf("line %d: found %.80q, expected a target token, a source token and a probability", number, strings.TrimSpace(line))
-		}
-		p, err := strconv.ParseFloat(fields[2], 32)
-		if err != nil || math.IsNaN(p) {
-			return nil, fmt.Errorf("line %d: found %.40q, expected a probability", number, fields[2])
-		}
-		if fields[0] == "NULL" || fields[1] == "NULL" {
-			continue
-		}
-		row := func(v *parts.Vocabulary, token string) int {
-			if row := v.Row(token); row >= 0 {
-				return row
-			}
-			return v.Unknown
-		}
-		s, e := row(src, fields[1]), entry{uint32(row(tgt, fields[0])), float32(p)}
-		entries[s] = append(entries[s], e)
-	}
-	l := &lexicon{first: min(first, len(tgt.Tokens)), lists: make([][]uint32, len(src.Tokens))}
-	for s, list := range entries {
-		// The last line of a pair counts.
-		slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.row, b.row) })
-		slices.Reverse(list)
-		list = slices.CompactFunc(list, func(a, b entry) bool { return a.row == b.row })
-		slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(b.p, a.p) })
-		for _, e := range list[:min(best, len(list))] {
-			l.lists[s] = append(l.lists[s], e.row)
-		}
-	}
-	return l, nil
 }
 
 // shortlist returns the lists by ids of the sides, nil without lists. Those of a joint vocabulary

@@ -381,27 +381,6 @@ func TestBinaryShortlist(t *testing.T) {
 	}
 }
 
-// A shortlist in text keeps the most probable targets, of equal ones those of higher rows, and the
-// last line of a pair.
-func TestLexicon(t *testing.T) {
-	v, err := parts.NewVocabulary("v", []string{"</s>", "<unk>", "a", "b", "c", "d"})
-	if err == nil {
-		err = v.Find("</s>", "<unk>")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := "a b 0.1\nc b 0.3\nd b 0.3\nb b 0.3\nNULL b 0.9\na NULL 0.9\na a 0.5\r\nx a 0.25\na a 0.1\n</s> x 1e-3\n"
-	l, err := parseLexicon([]byte(lines), v, v, 4, 2)
-	if want := "&{4 [[] [0] [1 2] [5 4] [] []]}"; err != nil || fmt.Sprint(l) != want {
-		t.Errorf("found %v, %v, want %s", l, err, want)
-	}
-	for text, want := range map[string]string{"a b\n": "line 1: found", "a b 1\na b c\n": `line 2: found "c", expected a probability`, "a b nan": "expected a probability"} {
-		_, err := parseLexicon([]byte(text), v, v, 4, 2)
-		parttest.CheckError(t, text, err, want)
-	}
-}
-
 // FuzzReadBin reads models in .bin.
 func FuzzReadBin(f *testing.F) {
 	data, _, _ := binOf(f)
