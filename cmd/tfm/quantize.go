@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,8 +19,6 @@ import (
 func quantizeCommand(f *cli.Flags) cli.Action {
 	var c quantization
 	f.StringVar(&c.out, "o", "", "model `file` to write")
-	f.StringVar(&c.weights, "weights", "int8", "form of the matrices:\n  int8     rounded to 8 bits\n  float32  not rounded, in the order of this machine's kernels").
-		Choices("int8", "float32")
 	f.BoolVar(&c.force, "force", false, "replace an existing file")
 	cli.ThreadsFlag(f, &c.threads)
 	return c.run
@@ -29,9 +26,9 @@ func quantizeCommand(f *cli.Flags) cli.Action {
 
 // quantization is the command with its flags.
 type quantization struct {
-	out, weights string
-	force        bool
-	threads      int
+	out     string
+	force   bool
+	threads int
 }
 
 func (c *quantization) run(_ context.Context, args []string) error {
@@ -42,17 +39,13 @@ func (c *quantization) run(_ context.Context, args []string) error {
 	if err := cli.CheckModelOutput(c.out, c.force, path); err != nil {
 		return err
 	}
-	form := map[string]decode.Form{"int8": decode.Int8, "float32": decode.Float32}[c.weights]
 	p := mat.NewPool(c.threads)
 	defer p.Close()
-	file, err := decode.Load(path, form, p)
+	file, err := decode.Load(path, decode.Int8, p)
 	if err != nil {
 		return err
 	}
 	defer file.Weights.Close()
-	if file.Weights.Form() != form {
-		return fmt.Errorf("%s: found weights in %v, which cannot become %v: use the model that it was made from", path, file.Weights.Form(), form)
-	}
 	if _, err := tokenizers.Of(path, file.Tokenizers, file.Header.Config); err != nil {
 		return err
 	}
@@ -70,7 +63,7 @@ func (c *quantization) run(_ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	terminal.NewProgress(os.Stderr).Text("%s: weights in %v; %.1f MB, %.0f %% of %s",
-		c.out, form, float64(after.Size())/1e6, 100*float64(after.Size())/float64(before.Size()), path)
+	terminal.NewProgress(os.Stderr).Text("%s: weights in int8; %.1f MB, %.0f %% of %s",
+		c.out, float64(after.Size())/1e6, 100*float64(after.Size())/float64(before.Size()), path)
 	return nil
 }

@@ -14,58 +14,47 @@ func size(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// A quantized model has the translations of -int8, and one packed in float32 those of the original.
-// Both are models for translating only.
+// A quantized model has the translations of -int8. It is a model for translating only.
 func TestQuantize(t *testing.T) {
 	m, dir := toyModel(t), t.TempDir()
-	int8, packed := filepath.Join(dir, "int8.safetensors"), filepath.Join(dir, "packed.safetensors")
+	int8 := filepath.Join(dir, "int8.safetensors")
 	o := mustRun(t, "", "quantize", "-o", int8, m)
 	if want := int8 + ": weights in int8; 0.0 MB, "; !strings.HasPrefix(o.stderr, want) || o.stdout != "" {
 		t.Errorf("quantize prints %q, %q, want %q", o.stdout, o.stderr, want)
 	}
-	mustRun(t, "", "quantize", "-weights", "float32", "-o", packed, "-threads", "2", m)
 	text := read(t, toy.testSrc)
 	lists := func(args ...string) string {
 		return mustRun(t, text, append([]string{"translate", "-nbest", "3", "-model"}, args...)...).stdout
 	}
-	exact, rounded := lists(m), lists(m, "-int8")
-	if exact == rounded {
+	rounded := lists(m, "-int8")
+	if lists(m) == rounded {
 		t.Error("-int8 does not change the scores")
 	}
-	for _, c := range []struct{ name, got, want string }{
-		{"int8", lists(int8), rounded}, {"int8 with -int8", lists(int8, "-int8"), rounded},
-		{"packed", lists(packed), exact}, {"packed with -int8", lists(packed, "-int8"), rounded},
-	} {
-		if c.got != c.want {
-			t.Errorf("%s: translations differ", c.name)
-		}
+	if lists(int8) != rounded || lists(int8, "-int8") != rounded {
+		t.Error("translations differ from those with -int8")
 	}
 
 	first := read(t, int8)
 	mustFail(t, runTFM(t, "", "quantize", "-o", int8, m), 1, int8+" already exists: -force replaces it")
-	mustRun(t, "", "quantize", "-force", "-o", int8, "-threads", "2", packed)
+	mustRun(t, "", "quantize", "-force", "-o", int8, "-threads", "2", m)
 	if read(t, int8) != first {
-		t.Error("the packed model gives another file than the original")
+		t.Error("other threads give another file")
 	}
-	again := filepath.Join(dir, "again.safetensors")
-	mustFail(t, runTFM(t, "", "quantize", "-force", "-weights", "float32", "-o", again, int8), 1, int8+": found weights in int8, which cannot become float32")
 
 	// They say what they are, and what they cannot do.
 	for _, c := range []struct{ path, form string }{
-		{m, "weights in float32\n"}, {int8, "weights in int8, which can translate but not train\n"}, {packed, "weights in packed "},
+		{m, "weights in float32\n"}, {int8, "weights in int8, which can translate but not train\n"},
 	} {
 		if o := mustRun(t, "", "info", "-model", c.path).stdout; !strings.Contains(o, "file:            0.") || !strings.Contains(o, c.form) || !strings.Contains(o, "trained:") {
 			t.Errorf("info of %s:\n%s\nwant %q", c.path, o, c.form)
 		}
 	}
-	for _, path := range []string{int8, packed} {
-		const reason = "of 'tfm quantize', which can only translate, expected float32: use the model that it was made from"
-		args, _ := trainArgs(t, "-steps", "1", "-init", path)
-		mustFail(t, runTFM(t, "", args...), 1, path+": found weights \"", reason)
-		mustFail(t, runTFM(t, "", "average", "-o", filepath.Join(dir, "mean.safetensors"), m, path), 1, path+": found weights \"", reason)
-		if o := mustRun(t, "the red dog\n", "vocab", "-vocab", path, "-encode"); strings.Count(o.stdout, " ") < 2 {
-			t.Errorf("vocab of a quantized model prints %q", o.stdout)
-		}
+	const reason = "of 'tfm quantize', which can only translate, expected float32: use the model that it was made from"
+	args, _ := trainArgs(t, "-steps", "1", "-init", int8)
+	mustFail(t, runTFM(t, "", args...), 1, int8+": found weights \"", reason)
+	mustFail(t, runTFM(t, "", "average", "-o", filepath.Join(dir, "mean.safetensors"), m, int8), 1, int8+": found weights \"", reason)
+	if o := mustRun(t, "the red dog\n", "vocab", "-vocab", int8, "-encode"); strings.Count(o.stdout, " ") < 2 {
+		t.Errorf("vocab of a quantized model prints %q", o.stdout)
 	}
 
 	// A checkpoint is quantized as its model.

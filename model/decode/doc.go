@@ -33,14 +33,13 @@
 // with the keys and values of them and of the hypotheses that translate them), lists.go (lists of
 // pieces), sample.go (candidates drawn at random), candidates.go (the most probable candidates),
 // processors.go (logits of tokens that may be selected), constraint.go (what may follow a
-// hypothesis), prefix.go (forced prefixes), pieces.go (valid UTF-8),
-// options.go (Options, the length penalty), tree.go (the hypotheses of a source), selection.go
-// (greedy search, beam search). They use settings.go (the settings in a model
-// file), suppressed.go (the pieces that searches do not select), shortlist.go (the pieces that may
-// translate a source), alignment.go (the heads that align), file.go (model files), mapped.go (model
-// files for decoding), quantize.go (those of imported models), weights.go (Weights), matrix.go
-// (matrices in float32 or int8), pages.go (memory for keys and values), memory_linux.go (memory of
-// weights).
+// hypothesis), prefix.go (forced prefixes), pieces.go (valid UTF-8), options.go (Options, the
+// length penalty), tree.go (the hypotheses of a source), selection.go (greedy search, beam search).
+// They use settings.go (the settings in a model file), suppressed.go (the pieces that searches do
+// not select), shortlist.go (the pieces that may translate a source), alignment.go (the heads that
+// align), file.go (model files, for decoding too), files for decoding), quantize.go (those of
+// imported models), weights.go (Weights), matrix.go (matrices in float32 or int8), pages.go (memory
+// for keys and values), memory_linux.go (memory of weights).
 //
 // # Terms
 //

@@ -1,7 +1,9 @@
 package decode
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"tfm/layer"
 	"tfm/mat"
@@ -9,12 +11,36 @@ import (
 	"tfm/model/safetensors"
 )
 
+// A model file for decoding is a model file with matrices in the form that the kernels read. Its
+// tensors are
+//
+//	NAME         I8 [panels, groups, 32, 4]: B in the order of mat.Int8.Packed
+//	NAME.scale   F32 [out]
+//
+// for each parameter that is a matrix B [in × out], or a transpose of it: embeddings and the
+// output projection, of shape [pieces, d], are stored as B [d × pieces]. Other parameters, the
+// tokenizers and the shortlist are those of a plain model file. Matrices come first, so that they
+// are aligned. The order is the same for all kernels.
+const (
+	formInt8    = "int8"
+	scaleSuffix = ".scale"
+)
+
+// File is the content of a model file for decoding.
+type File struct {
+	Header     model.Header
+	Settings   Settings // those of Header.Decoding, which Save replaces
+	Weights    *Weights
+	Tokenizers map[string][]byte // see model.File
+	Shortlist  *Shortlist        // nil if the file has none
+}
+
 // Load reads a model file of any form on the threads of p. It verifies the checksum, which covers
 // every byte. Matrices of a plain file are converted to form f as they are read, so that Load needs
-// little more memory than the Weights. Those of a file for decoding are not copied if the kernels
-// in use can read them: the file stays mapped into memory, which processes share, until
-// Weights.Close. It must not be truncated or overwritten in place until then, because an access to
-// missing pages ends the program; replacing it by a rename is safe. A file in int8 stays int8.
+// little more memory than the Weights. Those of a file for decoding are in int8 and not copied: the
+// file stays mapped into memory, which processes share, until Weights.Close. It must not be
+// truncated or overwritten in place until then, because an access to missing pages ends the
+// program; replacing it by a rename is safe.
 //
 // Errors name the file and the tensor. Load is safe on untrusted files: before it allocates memory
 // for weights, it compares their shapes with the configuration, and with the size of the file.
@@ -24,99 +50,207 @@ func Load(path string, f Form, p *mat.Pool) (File, error) {
 		return File{}, err
 	}
 	defer s.Close()
-	h, err := model.DecodeHeader(s.Metadata())
+	file, err := newFile(s, f)
 	if err != nil {
 		return File{}, fmt.Errorf("%s: %w", path, err)
 	}
-	if h.Form != "" {
-		return loadMapped(path, f, p)
+	if file.Header.Form != "" {
+		return loadMapped(path, p)
 	}
-	r, err := newReader(s, h, f)
-	if err != nil {
+	if err := file.readPlain(s, p); err != nil {
+		file.Weights.Close()
 		return File{}, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := r.read(path, s, p); err != nil { // names the file
-		r.file.Weights.Close()
+	return file, nil
+}
+
+// loadMapped is Load for a file for decoding.
+func loadMapped(path string, p *mat.Pool) (File, error) {
+	s, err := safetensors.Map(path)
+	if err != nil {
 		return File{}, err
 	}
-	return r.file, nil
+	file, err := newFile(s, Int8)
+	if err == nil {
+		err = file.readMapped(s, p)
+	}
+	if err != nil {
+		s.Close()
+		return File{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return file, nil
 }
 
-// reader reads a plain model file.
-type reader struct {
-	file     File
-	matrices map[string]*weightMatrix
-	vectors  map[string]*layer.Param
-	lists    []safetensors.Tensor // of the shortlist
-	wait     func()               // for the positional encodings
-	buf      []float32            // a part of a matrix
-}
-
-// newReader returns the reader of a file with header h. Its weights are all in s.
-func newReader(s *safetensors.File, h model.Header, f Form) (*reader, error) {
+// newFile returns the File of s with weights without memory.
+func newFile(s *safetensors.File, f Form) (File, error) {
+	h, err := model.DecodeHeader(s.Metadata())
+	if err != nil {
+		return File{}, err
+	}
+	if h.Form != "" && h.Form != formInt8 {
+		return File{}, fmt.Errorf("found weights %.80q, expected %q: written by another version, or damaged", h.Form, formInt8)
+	}
 	settings, err := ParseSettings(h.Decoding)
 	if err != nil {
-		return nil, err
+		return File{}, err
 	}
 	t, err := model.New(h.Config)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := model.ParamTensors(s, t.Params.List, ""); err != nil {
-		return nil, err
+		return File{}, err
 	}
 	w := declare(t, f)
-	r := &reader{
-		file:     File{Header: h, Settings: settings, Weights: w, Tokenizers: map[string][]byte{}},
-		matrices: map[string]*weightMatrix{}, vectors: map[string]*layer.Param{},
-	}
 	w.SetUnnormedKeys(settings.UnnormedKeys)
-	for _, m := range w.matrices {
-		r.matrices[m.param.Name] = m
-	}
-	vectors := w.vectors()
-	r.wait = w.allocVectors(vectors)
-	for _, v := range vectors {
-		r.vectors[v.Name] = v
-	}
-	w.allocMatrices()
-	return r, nil
+	return File{Header: h, Settings: settings, Weights: w}, nil
 }
 
-// read reads all tensors in the order of the file, so that the checksum needs no second reading,
-// and verifies it. Its errors name the file.
-func (r *reader) read(path string, s *safetensors.File, p *mat.Pool) error {
-	defer r.wait()
+// readPlain reads a plain model file: weights in the order of the file, so that the checksum needs
+// no second reading of them.
+func (f *File) readPlain(s *safetensors.File, p *mat.Pool) error {
+	w := f.Weights
+	if _, err := model.ParamTensors(s, w.model.Params.List, ""); err != nil {
+		return err
+	}
+	matrices, vectors := map[string]*weightMatrix{}, map[string]*layer.Param{}
+	for _, m := range w.matrices {
+		matrices[m.param.Name] = m
+	}
+	list := w.vectors()
+	for _, v := range list {
+		vectors[v.Name] = v
+	}
+	wait := w.allocVectors(list)
+	defer wait()
+	w.allocMatrices()
+	var buf []float32
 	for _, t := range s.Tensors() {
-		if err := r.readTensor(t, p); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+		var err error
+		switch m, v := matrices[t.Name], vectors[t.Name]; {
+		case m != nil:
+			err = m.read(p, func(lo int, dst []float32) error { return t.Part(lo, len(dst)).Float32s(dst) }, &buf)
+		case v != nil:
+			err = t.Float32s(v.W)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	if err := s.Verify(); err != nil {
-		return verified(path, err)
+	if err := verify(s); err != nil {
+		return err
 	}
-	var err error
-	if r.file.Shortlist, err = ReadShortlist(r.lists, r.file.Header.Config); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	return f.readOthers(s)
+}
+
+// readMapped reads a file for decoding, which w.release closes.
+func (f *File) readMapped(s *safetensors.File, p *mat.Pool) error {
+	w := f.Weights
+	if err := verify(s); err != nil {
+		return err
+	}
+	vectors := w.vectors()
+	if err := w.checkTensors(s, vectors); err != nil {
+		return err
+	}
+	wait := w.allocVectors(vectors)
+	defer wait()
+	for _, v := range vectors {
+		t, _ := s.Tensor(v.Name)
+		if err := t.Float32s(v.W); err != nil {
+			return err
+		}
+	}
+	for _, m := range w.matrices {
+		in, out := m.size()
+		t, _ := s.Tensor(m.param.Name)
+		scale, _ := s.Tensor(m.param.Name + scaleSuffix)
+		scales := make([]float32, out)
+		if err := scale.Float32s(scales); err != nil {
+			return err
+		}
+		m.packed, m.int8 = nil, mat.Int8Of(p, t.View8(), scales, in, out)
+	}
+	w.release = s.Close
+	return f.readOthers(s)
+}
+
+// readOthers sets what is no weight.
+func (f *File) readOthers(s *safetensors.File) (err error) {
+	if f.Tokenizers, err = model.Tokenizers(s); err != nil {
+		return err
+	}
+	f.Shortlist, err = ReadShortlist(s.Tensors(), f.Header.Config)
+	return err
+}
+
+// checkTensors checks dtypes and shapes of the weights in s, and that none is missing.
+func (w *Weights) checkTensors(s *safetensors.File, vectors []*layer.Param) error {
+	for _, m := range w.matrices {
+		in, out := m.size()
+		shape := mat.LayoutOfInt8(in, out)
+		if err := checkTensor(s, m.param.Name, "I8", shape[:]...); err != nil {
+			return err
+		}
+		if err := checkTensor(s, m.param.Name+scaleSuffix, "F32", out); err != nil {
+			return err
+		}
+	}
+	for _, v := range vectors {
+		if err := checkTensor(s, v.Name, "F32", v.Shape...); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (r *reader) readTensor(t safetensors.Tensor, p *mat.Pool) error {
-	name, isTokenizer, err := model.TokenizerName(t)
+// checkTensor checks the dtype and the shape of a tensor.
+func checkTensor(s *safetensors.File, name, dtype string, shape ...int) error {
+	t, found := s.Tensor(name)
+	switch {
+	case !found:
+		return fmt.Errorf("tensor %q is missing", name)
+	case t.DType != dtype || !slices.Equal(t.Shape, shape):
+		return fmt.Errorf("tensor %q: found %s of shape %.80s, expected %s of shape %v as in the configuration", name, t.DType, fmt.Sprint(t.Shape), dtype, shape)
+	}
+	return nil
+}
+
+// verify is s.Verify for a file that must have a checksum. The caller names the file.
+func verify(s *safetensors.File) error {
+	err := s.Verify()
+	if errors.Is(err, safetensors.ErrNoChecksum) {
+		return errors.New("no checksum: not written by tfm, or damaged")
+	}
+	return errors.Unwrap(err)
+}
+
+// Save writes a file for decoding atomically: after a crash path holds the old file or the new one.
+// The weights must be in int8. It replaces Header.Form.
+func (f File) Save(path string) error {
+	if f.Weights.form != Int8 {
+		return fmt.Errorf("writing %s: found weights in %v, expected %v", path, f.Weights.form, Int8)
+	}
+	h := f.Header
+	h.Decoding, h.Form = f.Settings.String(), formInt8
+	meta, err := h.Encode()
 	if err != nil {
 		return err
 	}
-	switch m, v := r.matrices[t.Name], r.vectors[t.Name]; {
-	case m != nil:
-		return m.read(p, func(lo int, dst []float32) error { return t.Part(lo, len(dst)).Float32s(dst) }, &r.buf)
-	case v != nil:
-		return t.Float32s(v.W)
-	case isTokenizer:
-		r.file.Tokenizers[name], err = t.Bytes()
-	case model.IsShortlistTensor(t.Name):
-		t.Data, err = t.Bytes()
-		r.lists = append(r.lists, t)
+	tensors := append(f.Weights.tensors(), model.TokenizerTensors(f.Tokenizers)...)
+	return safetensors.Write(path, meta, append(tensors, f.Shortlist.Tensors()...))
+}
+
+// tensors returns the tensors of weights in int8, matrices first.
+func (w *Weights) tensors() []safetensors.Tensor {
+	var all []safetensors.Tensor
+	for _, m := range w.matrices {
+		shape := mat.LayoutOfInt8(m.size())
+		all = append(all, safetensors.Int8Tensor(m.param.Name, shape[:], m.int8.Data()))
 	}
-	return err
+	for _, m := range w.matrices {
+		scales := m.int8.Scales()
+		all = append(all, safetensors.Float32Tensor(m.param.Name+scaleSuffix, []int{len(scales)}, scales))
+	}
+	for _, v := range w.vectors() {
+		all = append(all, safetensors.Float32Tensor(v.Name, v.Shape, v.W))
+	}
+	return all
 }

@@ -92,36 +92,33 @@ func TestFilesOfAnyFormHaveTheSameTranslations(t *testing.T) {
 					t.Errorf("%s: header %+v, tokenizers %q", what, h, file.Tokenizers)
 				}
 			}
-			for _, f := range []Form{Float32, Int8} {
-				file := loadFile(t, plain, f, pool)
-				check("plain file", file, f)
-				path := filepath.Join(t.TempDir(), "decoding.safetensors")
-				if err := file.Save(path); err != nil {
+			path := filepath.Join(t.TempDir(), "decoding.safetensors")
+			file := loadFile(t, plain, Float32, pool)
+			check("plain file", file, Float32)
+			if err := file.Save(path); err == nil {
+				t.Error("weights in float32 are saved")
+			}
+			file = loadFile(t, plain, Int8, pool)
+			check("plain file", file, Int8)
+			if err := file.Save(path); err != nil {
+				t.Fatal(err)
+			}
+			for _, again := range []Form{Float32, Int8} {
+				file := loadFile(t, path, again, nil)
+				check(fmt.Sprint("file in int8, loaded in ", again), file, Int8)
+				if file.Header.Form != "int8" || file.Weights.release == nil {
+					t.Errorf("form %q, want int8, mapped", file.Header.Form)
+				}
+				copied := path + "-again"
+				if err := file.Save(copied); err != nil {
 					t.Fatal(err)
 				}
-				for _, again := range []Form{Float32, Int8} {
-					file := loadFile(t, path, again, nil)
-					check(fmt.Sprintf("file in %v, loaded in %v", f, again), file, max(f, again))
-					if want := map[Form]string{Float32: "packed " + mat.Kernel(), Int8: "int8"}[f]; file.Header.Form != want {
-						t.Errorf("form %q, want %q", file.Header.Form, want)
-					}
-					if f == again && file.Weights.release == nil {
-						t.Errorf("%v: the file is not mapped", f)
-					}
-					copied := path + "-again"
-					if err := file.Save(copied); err != nil {
-						t.Fatal(err)
-					}
-					if f == again && !bytes.Equal(readAll(t, copied), readAll(t, path)) {
-						t.Errorf("%v: the file changes by loading and saving", f)
-					}
-					if f != again {
-						check("converted file", loadFile(t, copied, Float32, nil), Int8)
-					}
+				if !bytes.Equal(readAll(t, copied), readAll(t, path)) {
+					t.Error("the file changes by loading and saving")
 				}
-				if _, err := model.Load(path, false); err == nil || !strings.Contains(err.Error(), "of 'tfm quantize', which can only translate, expected float32") {
-					t.Errorf("model.Load: error %v, want one that says why", err)
-				}
+			}
+			if _, err := model.Load(path, false); err == nil || !strings.Contains(err.Error(), "of 'tfm quantize', which can only translate, expected float32") {
+				t.Errorf("model.Load: error %v, want one that says why", err)
 			}
 		})
 	}
@@ -158,131 +155,85 @@ func rewrite(t *testing.T, path string, change func(meta map[string]string, tens
 	return changed
 }
 
-// Packed files of the layouts of other kernels, and of unknown ones, have the same translations.
-func TestFilesOfOtherLayouts(t *testing.T) {
-	c := variants()["no biases, wide"]
-	m := perturbed(t, c, 1)
-	want := translate(t, newDecoder(m, nil), randomSources(20, 0, 1), DefaultOptions())
-	path := savePlain(t, m)
-	if err := loadFile(t, path, Float32, nil).Save(path); err != nil {
-		t.Fatal(err)
-	}
-	w := declare(m, Float32)
-	for _, cols := range []int{1, 8, 16, 32, 1000} {
-		other := rewrite(t, path, func(meta map[string]string, tensors []safetensors.Tensor) []safetensors.Tensor {
-			for _, m := range w.matrices {
-				b := m.source()
-				l := mat.Layout{Panels: (b.Cols + cols - 1) / cols, Depth: b.Rows + cols%3, Cols: cols}
-				data := make([]float32, l.Panels*l.Depth*l.Cols)
-				for i := range b.Rows {
-					for j := range b.Cols {
-						data[(j/cols*l.Depth+i)*cols+j%cols] = b.At(i, j)
-					}
-				}
-				at := slices.IndexFunc(tensors, func(t safetensors.Tensor) bool { return t.Name == m.param.Name })
-				tensors[at] = safetensors.Float32Tensor(m.param.Name, []int{l.Panels, l.Depth, l.Cols}, data)
-			}
-			return tensors
-		})
-		got := translate(t, New(loadFile(t, other, Float32, nil).Weights, nil), randomSources(20, 0, 1), DefaultOptions())
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("panels of %d columns: translations differ", cols)
-		}
-		// Tensors of odd length before the matrices: data that is not aligned is copied.
-		unaligned := rewrite(t, other, func(meta map[string]string, tensors []safetensors.Tensor) []safetensors.Tensor {
-			return append([]safetensors.Tensor{{Name: "note", DType: "U8", Shape: []int{1}, Data: []byte{1}}}, tensors...)
-		})
-		got = translate(t, New(loadFile(t, unaligned, Float32, nil).Weights, nil), randomSources(20, 0, 1), DefaultOptions())
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("panels of %d columns, unaligned: translations differ", cols)
-		}
-	}
-}
-
 // Load returns an error that names the file, and the tensor if one is wrong.
 func TestDamagedFilesForDecoding(t *testing.T) {
 	m := newModel(t, variants()["nothing tied, learned positions"])
 	plain := savePlain(t, m)
-	for _, f := range []Form{Float32, Int8} {
-		path := filepath.Join(t.TempDir(), "m.safetensors")
-		if err := loadFile(t, plain, f, nil).Save(path); err != nil {
-			t.Fatal(err)
-		}
-		wantError := func(what, path string, parts ...string) {
-			t.Helper()
-			for _, form := range []Form{Float32, Int8} {
-				_, err := Load(path, form, nil)
-				for _, part := range append(parts, path) {
-					if err == nil || !strings.Contains(err.Error(), part) {
-						t.Errorf("%v, %s: error %v, want %q", f, what, err, part)
-					}
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := loadFile(t, plain, Int8, nil).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	wantError := func(what, path string, parts ...string) {
+		t.Helper()
+		for _, form := range []Form{Float32, Int8} {
+			_, err := Load(path, form, nil)
+			for _, part := range append(parts, path) {
+				if err == nil || !strings.Contains(err.Error(), part) {
+					t.Errorf("%s: error %v, want %q", what, err, part)
 				}
 			}
 		}
-		s, err := safetensors.Map(path)
+	}
+	s, err := safetensors.Map(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, tensor := range s.Tensors() {
+		if strings.HasPrefix(tensor.Name, "tokenizer.") || i%3 != 0 { // each file is synced
+			continue
+		}
+		name := fmt.Sprintf("tensor %q", tensor.Name)
+		change := func(f func(t *safetensors.Tensor)) string {
+			return rewrite(t, path, func(_ map[string]string, tensors []safetensors.Tensor) []safetensors.Tensor {
+				tensors = slices.Clone(tensors)
+				f(&tensors[i])
+				return tensors
+			})
+		}
+		wantError("missing", change(func(t *safetensors.Tensor) { t.Name = "x" }), name, "is missing")
+		wantError("other dtype", change(func(t *safetensors.Tensor) {
+			t.DType, t.Shape = "U8", []int{len(t.Data)}
+		}), name, "found U8 of shape", "expected")
+		wantError("one dimension", change(func(t *safetensors.Tensor) {
+			t.DType, t.Shape = map[string]string{"F32": "I32", "I8": "I8"}[t.DType], append([]int{1}, t.Shape...)
+		}), name, "of shape [1 ", "expected")
+		wantError("empty", change(func(t *safetensors.Tensor) {
+			t.Shape, t.Data = make([]int, len(t.Shape)), nil
+		}), name, "of shape [0", "expected")
+	}
+	s.Close()
+	wantError("unknown form", rewrite(t, path, func(meta map[string]string, tensors []safetensors.Tensor) []safetensors.Tensor {
+		meta["weights"] = "int4"
+		return tensors
+	}), `found weights "int4", expected "int8"`)
+	wantError("a larger configuration", rewrite(t, path, func(meta map[string]string, tensors []safetensors.Tensor) []safetensors.Tensor {
+		c := m.Config
+		c.SrcVocab, c.TgtVocab, c.DFF = 1<<24, 1<<24, 1<<24
+		text, err := json.Marshal(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, tensor := range s.Tensors() {
-			if strings.HasPrefix(tensor.Name, "tokenizer.") || i%3 != 0 { // each file is synced
-				continue
-			}
-			name := fmt.Sprintf("tensor %q", tensor.Name)
-			change := func(f func(t *safetensors.Tensor)) string {
-				return rewrite(t, path, func(_ map[string]string, tensors []safetensors.Tensor) []safetensors.Tensor {
-					tensors = slices.Clone(tensors)
-					f(&tensors[i])
-					return tensors
-				})
-			}
-			wantError("missing", change(func(t *safetensors.Tensor) { t.Name = "x" }), name, "is missing")
-			wantError("other dtype", change(func(t *safetensors.Tensor) {
-				t.DType, t.Shape = "U8", []int{len(t.Data)}
-			}), name, "found U8 of shape", "expected")
-			wantError("one dimension", change(func(t *safetensors.Tensor) {
-				t.DType, t.Shape = map[string]string{"F32": "I32", "I8": "I8"}[t.DType], append([]int{1}, t.Shape...)
-			}), name, "of shape [1 ", "expected")
-			wantError("empty", change(func(t *safetensors.Tensor) {
-				t.Shape, t.Data = make([]int, len(t.Shape)), nil
-			}), name, "of shape [0", "expected")
-		}
-		s.Close()
-		wantError("unknown form", rewrite(t, path, func(meta map[string]string, tensors []safetensors.Tensor) []safetensors.Tensor {
-			meta["weights"] = "int4"
-			return tensors
-		}), `found weights "int4", expected "int8" or "packed …"`)
-		wantError("the other form", rewrite(t, path, func(meta map[string]string, tensors []safetensors.Tensor) []safetensors.Tensor {
-			meta["weights"] = map[Form]string{Float32: "int8", Int8: "packed avx2"}[f]
-			return tensors
-		}), "tensor ", "expected")
-		wantError("a larger configuration", rewrite(t, path, func(meta map[string]string, tensors []safetensors.Tensor) []safetensors.Tensor {
-			c := m.Config
-			c.SrcVocab, c.TgtVocab, c.DFF = 1<<24, 1<<24, 1<<24
-			text, err := json.Marshal(c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			meta["config"] = string(text)
-			return tensors
-		}), `tensor "source.embedding": found`, "expected")
+		meta["config"] = string(text)
+		return tensors
+	}), `tensor "source.embedding": found`, "expected")
 
-		content := readAll(t, path)
-		for _, n := range []int{0, 7, 100, len(content) / 2, len(content) - 1} {
-			if err := os.WriteFile(path, content[:n], 0o666); err != nil {
-				t.Fatal(err)
-			}
-			wantError(fmt.Sprintf("truncated to %d bytes", n), path)
+	content := readAll(t, path)
+	for _, n := range []int{0, 7, 100, len(content) / 2, len(content) - 1} {
+		if err := os.WriteFile(path, content[:n], 0o666); err != nil {
+			t.Fatal(err)
 		}
-		for at := len(content) - 1; at > 0; at -= len(content) / 50 {
-			damaged := bytes.Clone(content)
-			damaged[at] ^= 4
-			if err := os.WriteFile(path, damaged, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			wantError(fmt.Sprintf("byte %d of %d altered", at, len(content)), path)
-		}
+		wantError(fmt.Sprintf("truncated to %d bytes", n), path)
 	}
-	content := readAll(t, plain)
+	for at := len(content) - 1; at > 0; at -= len(content) / 50 {
+		damaged := bytes.Clone(content)
+		damaged[at] ^= 4
+		if err := os.WriteFile(path, damaged, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		wantError(fmt.Sprintf("byte %d of %d altered", at, len(content)), path)
+	}
+
+	content = readAll(t, plain)
 	content[len(content)/2] ^= 1
 	if err := os.WriteFile(plain, content, 0o666); err != nil {
 		t.Fatal(err)

@@ -122,17 +122,11 @@ func TestClose(t *testing.T) {
 }
 
 func TestViews(t *testing.T) {
-	x, b := Float32Tensor("x", []int{3}, []float32{1, 2, 3}), Int8Tensor("b", []int{2, 1}, []int8{-1, 5})
-	if got := x.View32(); littleEndian && !slices.Equal(got, []float32{1, 2, 3}) {
-		t.Errorf("view of F32: %v", got)
-	}
+	b := Int8Tensor("b", []int{2, 1}, []int8{-1, 5})
 	if got := b.View8(); !slices.Equal(got, []int8{-1, 5}) || b.DType != "I8" || !slices.Equal(b.Shape, []int{2, 1}) {
 		t.Errorf("view of I8: %v of %+v", got, b)
 	}
-	if x.View8() != nil || b.View32() != nil {
-		t.Error("views of other dtypes are not nil")
-	}
-	if x.Data = x.Data[1:9]; x.View32() != nil {
-		t.Error("view of unaligned data is not nil")
+	if Float32Tensor("x", []int{3}, []float32{1, 2, 3}).View8() != nil {
+		t.Error("view of another dtype is not nil")
 	}
 }

@@ -167,17 +167,6 @@ func decoderOf(dtype string) (func([]float32, []byte), error) {
 	return nil, fmt.Errorf("found dtype %.80q, expected F32, F16, BF16 or F64", dtype)
 }
 
-// View32 returns the elements of an F32 tensor as a view of Data. It returns nil
-// if the host is not little-endian or Data is not aligned, as in a file that has
-// tensors of other sizes before this one.
-func (t Tensor) View32() []float32 {
-	p := unsafe.SliceData(t.Data)
-	if t.DType != "F32" || !littleEndian || uintptr(unsafe.Pointer(p))%4 != 0 {
-		return nil
-	}
-	return unsafe.Slice((*float32)(unsafe.Pointer(p)), len(t.Data)/4)
-}
-
 // View8 returns the elements of an I8 tensor as a view of Data, nil for another
 // dtype.
 func (t Tensor) View8() []int8 {
