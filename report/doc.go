@@ -8,7 +8,6 @@
 //	page.go       Page, its facts and results
 //	html.go       the elements of the page, with page.css and page.js
 //	curves.go     the charts of a run; chart.go lays out one chart, thin.go reduces its points
-//	compare.go    comparison of two runs
 //	samples.go    sample translations in the course of a run
 //	attention.go  attention maps
 //

@@ -60,14 +60,6 @@ func (w *htmlWriter) page(v *view) {
 	if len(v.Charts) > 0 {
 		w.curves(v)
 	}
-	if len(v.Comparisons) > 0 {
-		w.print("<section id=\"comparison\">\n<h2>Comparison</h2>\n")
-		for _, c := range v.Comparisons {
-			w.print("<h3 class=\"versus\" dir=\"auto\">%s and %s</h3>\n<p>%s</p>\n", v.Name, c.Name, c.Text)
-			w.charts(c.Charts)
-		}
-		w.print("</section>\n")
-	}
 	if len(v.Histories) > 0 {
 		w.samples(v.Histories)
 	}
@@ -117,22 +109,13 @@ func (w *htmlWriter) header(v *view) {
 		isThere   bool
 		id, title string
 	}{
-		{len(v.Charts) > 0, "curves", "Curves"}, {len(v.Comparisons) > 0, "comparison", "Comparison"},
-		{len(v.Histories) > 0, "samples", "Sample translations"}, {len(v.Maps) > 0 || v.Note != "", "attention", "Attention"},
+		{len(v.Charts) > 0, "curves", "Curves"}, {len(v.Histories) > 0, "samples", "Sample translations"}, {len(v.Maps) > 0 || v.Note != "", "attention", "Attention"},
 	} {
 		if s.isThere {
 			w.print("<a href=\"#%s\">%s</a> ", s.id, s.title)
 		}
 	}
 	w.print("</nav>\n</header>\n")
-}
-
-func (w *htmlWriter) charts(charts []*chart) {
-	w.print("<div class=\"charts\">\n")
-	for _, c := range charts {
-		w.chart(c)
-	}
-	w.print("</div>\n")
 }
 
 func (w *htmlWriter) chart(c *chart) {
@@ -199,7 +182,11 @@ func (w *htmlWriter) curves(v *view) {
 <h2>Curves</h2>
 <p class="hint">The horizontal axis is the training step. Legends show the last values.<span class="js"> Point at or tap a curve, or use the arrow keys, to read values.</span></p>
 `)
-	w.charts(v.Charts)
+	w.print("<div class=\"charts\">\n")
+	for _, c := range v.Charts {
+		w.chart(c)
+	}
+	w.print("</div>\n")
 	var rows [][]string
 	for _, x := range v.Run.Validations {
 		best := ""

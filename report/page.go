@@ -32,7 +32,6 @@ func known(format string, n runlog.Number) string {
 type Page struct {
 	Name      string // of the run
 	Run       *runlog.Run
-	Others    []Other    // runs to compare with
 	Sentences []Sentence // for the attention maps
 	Model     string     // file of the model that translated Sentences
 	Note      string     // the reason if there are no Sentences
@@ -47,10 +46,9 @@ type view struct {
 	Results []fact
 	Charts  []*chart
 
-	Settings    []fact
-	Comparisons []comparison
-	Histories   []history
-	Maps        []sentenceMaps
+	Settings  []fact
+	Histories []history
+	Maps      []sentenceMaps
 }
 
 // data is the data of page.js.
@@ -73,9 +71,6 @@ type sentenceMaps struct {
 func (p Page) Write(w io.Writer) error {
 	v := view{Page: p, Charts: curves(p.Run), Histories: histories(p.Run)}
 	v.Facts, v.Results, v.Settings = facts(p.Run), results(p.Run), settings(p.Run)
-	for _, o := range p.Others {
-		v.Comparisons = append(v.Comparisons, compare(p.Run, p.Name, o))
-	}
 	for _, s := range p.Sentences {
 		maps, err := s.attentions()
 		if err != nil {
@@ -83,11 +78,7 @@ func (p Page) Write(w io.Writer) error {
 		}
 		v.Maps = append(v.Maps, sentenceMaps{s, max(len(s.Src), len(s.Out)) > MaxTokens, maps})
 	}
-	charts := slices.Clone(v.Charts)
-	for _, c := range v.Comparisons {
-		charts = append(charts, c.Charts...)
-	}
-	for _, c := range charts {
+	for _, c := range v.Charts {
 		v.Data.Charts = append(v.Data.Charts, c.points())
 	}
 	v.Data.Elapsed = steps(p.Run, func(s runlog.Step) runlog.Number { return s.Elapsed }).sample(buckets)

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"tfm/train/runlog"
 )
 
 // wild is text that the page must escape.
@@ -115,7 +113,7 @@ func samplePage(t *testing.T) Page {
 	lines = append(lines, resumeLine(40), `{"event":"end","step":40,"reason":"<done>"}`)
 	r := mustRead(t, logOf(lines...))
 	r.Starts[0].Settings["src"] = `<i>.en`
-	return Page{Name: wild, Run: r, Others: []Other{{wild, r}}, Sentences: []Sentence{sentenceOf(7, 5, 2, 4)}, Model: wild, Generator: wild}
+	return Page{Name: wild, Run: r, Sentences: []Sentence{sentenceOf(7, 5, 2, 4)}, Model: wild, Generator: wild}
 }
 
 func TestPageIsWellFormedAndSelfContained(t *testing.T) {
@@ -147,7 +145,7 @@ func TestPageIsWellFormedAndSelfContained(t *testing.T) {
 		}
 	}
 	// img: three attentions of two layers of four heads, and the mean of each attention.
-	for name, want := range map[string]int{"script": 1, "style": 1, "h1": 1, "img": 3*2*4 + 3, "figure": 7 + 2, "html": 1, "body": 1} {
+	for name, want := range map[string]int{"script": 1, "style": 1, "h1": 1, "img": 3*2*4 + 3, "figure": 7, "html": 1, "body": 1} {
 		if count[name] != want {
 			t.Errorf("%d <%s> elements, want %d", count[name], name, want)
 		}
@@ -165,7 +163,7 @@ func TestPageIsWellFormedAndSelfContained(t *testing.T) {
 func TestPageShowsTheLog(t *testing.T) {
 	page := write(t, samplePage(t))
 	for _, want := range []string{"2,349,056 parameters", "29,000 pairs", "1,014 pairs", "avx512, 2 threads", "d_model 128", "Resumed</dt><dd dir=\"auto\">after step 40", "21 November 2026",
-		"Best validation BLEU</span> <strong>30.00", "&lt;done&gt;", "All 4 settings", "Table of all validations", "Largest difference of the losses: 0, at step 1.",
+		"Best validation BLEU</span> <strong>30.00", "&lt;done&gt;", "All 4 settings", "Table of all validations",
 		"&lt;i&gt;.en", "best, step 30", "step 10–40", "Cross-attention", "Encoder self-attention", "Decoder self-attention"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
@@ -195,20 +193,20 @@ func TestPagesOfUnusualLogs(t *testing.T) {
 	for name, log := range map[string]string{
 		"only a start":      logOf(startLine),
 		"one step":          logOf(startLine, stepLine(1)),
-		"only losses":       logOf(`{"step":7,"loss":3}`, `{"step":8,"loss":2}`),
+		"only losses":       logOf(`{"event":"step","step":7,"loss":3}`, `{"event":"step","step":8,"loss":2}`),
 		"no validation":     logOf(startLine, stepLine(1), stepLine(2), stepLine(3)),
 		"only a validation": logOf(startLine, `{"event":"valid","step":1}`),
 		"all NaN":           logOf(startLine, `{"event":"step","step":1}`, `{"event":"step","step":2,"loss":null}`),
 		"huge numbers":      logOf(startLine, `{"event":"step","step":1,"loss":1e308,"nll":1e308,"grad_norm":1e-320,"rate":-1e308}`, `{"event":"step","step":2,"loss":-1e308,"grad_norm":1e308,"rate":1e308}`),
 	} {
 		r := mustRead(t, log)
-		page := write(t, Page{Name: name, Run: r, Others: []Other{{"itself", r}, {"nothing", &runlog.Run{}}}, Note: "no maps"})
+		page := write(t, Page{Name: name, Run: r, Note: "no maps"})
 		parse(t, page)
 		if strings.Contains(page, "ZgotmplZ") || regexp.MustCompile(`="[^"]*(NaN|Inf)`).MatchString(page) {
 			t.Errorf("%s: an attribute contains NaN or Inf", name)
 		}
-		if !strings.Contains(page, "no step in common") || !strings.Contains(page, "no maps") {
-			t.Errorf("%s: the page does not contain the notes on the missing comparison and maps", name)
+		if !strings.Contains(page, "no maps") {
+			t.Errorf("%s: the page does not contain the note on the missing maps", name)
 		}
 	}
 }
@@ -221,19 +219,6 @@ func TestLongRunIsThinned(t *testing.T) {
 	}
 	if page := write(t, Page{Run: mustRead(t, logOf(lines...))}); len(page) > 250_000 {
 		t.Errorf("page of %d bytes, want at most 250,000", len(page))
-	}
-}
-
-func TestCompare(t *testing.T) {
-	ours := mustRead(t, logOf(`{"step":1,"loss":9}`, `{"step":2,"loss":8}`, `{"step":3,"loss":7}`, `{"step":4,"loss":null}`))
-	theirs := mustRead(t, logOf(`{"step":2,"loss":8.25}`, `{"step":3,"loss":6.5}`, `{"step":4,"loss":6}`, `{"step":5,"loss":5}`))
-	c := compare(ours, "us", Other{"them", theirs})
-	if want := "Largest difference of the losses: 0.5000, at step 3. Mean difference: 0.3750, over 2 common steps."; c.Text != want || c.Common != 2 || len(c.Charts) != 2 {
-		t.Errorf("comparison %+v\nwant text %s", c, want)
-	}
-	diverged := mustRead(t, logOf(`{"step":2,"loss":"inf"}`, `{"step":3,"loss":1e200}`))
-	if c := compare(ours, "us", Other{"them", diverged}); c.Common != 0 || len(c.Charts) != 0 {
-		t.Errorf("losses that are not finite or too large: comparison %+v, want 0 common steps", c)
 	}
 }
 

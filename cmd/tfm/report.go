@@ -31,7 +31,6 @@ func reportCommand(f *cli.Flags) cli.Action {
 	f.StringVar(&r.out, "o", "report.html", "`file` to write")
 	f.StringVar(&r.model, "model", "", "model `file` for the attention maps")
 	f.StringsVar(&r.sentences, "text", "`text` of an attention map; repeat it for more")
-	f.Func("compare", "another run's log, whose losses are compared, as `NAME=FILE`; each step needs a line {\"step\": 1, \"loss\": 9.1}; repeat it for more", r.addOther)
 	cli.ThreadsFlag(f, &r.threads)
 	return r.run
 }
@@ -40,25 +39,11 @@ func reportCommand(f *cli.Flags) cli.Action {
 type reporter struct {
 	folder, out, model string
 	sentences          []string
-	others             []otherLog
 	threads            int
-
-	workers []runlog.Worker // of a training in rounds
 }
-
-type otherLog struct{ name, path string }
 
 // defaultSentences are those from the log, if none are named.
 const defaultSentences = 3
-
-func (r *reporter) addOther(s string) error {
-	name, path, ok := strings.Cut(s, "=")
-	if !ok || name == "" || path == "" {
-		return errors.New("expected NAME=FILE")
-	}
-	r.others = append(r.others, otherLog{name, path})
-	return nil
-}
 
 func (r *reporter) run(ctx context.Context, _ []string) error {
 	err := cmp.Or(cli.UsageIf(r.folder == "", "-run is missing"), cli.UsageIf(r.out == "", "-o is empty"))
@@ -66,9 +51,6 @@ func (r *reporter) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	inputs := []string{filepath.Join(r.folder, runlog.FileName), r.model}
-	for _, o := range r.others {
-		inputs = append(inputs, o.path)
-	}
 	if checkpoints, err := train.Checkpoints(r.folder); err == nil {
 		inputs = append(inputs, checkpoints...)
 	}
@@ -80,16 +62,6 @@ func (r *reporter) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	page := report.Page{Name: r.name(run), Run: run, Generator: "tfm " + release.Current().String()}
-	for _, w := range r.workers {
-		page.Others = append(page.Others, report.Other{Name: fmt.Sprintf("worker %d", w.Index), Run: w.Run})
-	}
-	for _, o := range r.others {
-		other, err := runlog.ReadFile(o.path)
-		if err != nil {
-			return fmt.Errorf("-compare %s: %w", o.name, err)
-		}
-		page.Others = append(page.Others, report.Other{Name: o.name, Run: other})
-	}
 	if err := r.attention(ctx, &page); err != nil {
 		return err
 	}
@@ -116,9 +88,7 @@ func (r *reporter) log() (*runlog.Run, error) {
 		return nil, fmt.Errorf("-run is %s, expected a folder of checkpoints, such as en-de.ckpt", r.folder)
 	}
 	if rounds, _ := filepath.Glob(filepath.Join(r.folder, "round-*")); rounds != nil {
-		run, workers, err := runlog.ReadRounds(r.folder)
-		r.workers = workers
-		return run, err
+		return runlog.ReadRounds(r.folder)
 	}
 	run, err := runlog.ReadFile(filepath.Join(r.folder, runlog.FileName))
 	if errors.Is(err, fs.ErrNotExist) {

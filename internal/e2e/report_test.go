@@ -33,8 +33,8 @@ func TestReportOfARun(t *testing.T) {
 	}
 
 	mustRun(t, "", append(args, "-resume", "-steps", "50")...)
-	page, _ = reportOf(t, "-run", dir, "-compare", "itself="+filepath.Join(dir, runlog.FileName), "-text", "the red dog <b>sees</b> it", "-text", "the cat")
-	mustHave(t, page, "after step 40", "Largest difference of the losses: 0, at step 1", "over 50 common steps", "the red dog &lt;b&gt;sees&lt;/b&gt; it")
+	page, _ = reportOf(t, "-run", dir, "-text", "the red dog <b>sees</b> it", "-text", "the cat")
+	mustHave(t, page, "after step 40", "the red dog &lt;b&gt;sees&lt;/b&gt; it")
 	if n := strings.Count(page, `class="sentence"`); n != 2 {
 		t.Errorf("%d sentences with attention maps, want 2", n)
 	}
@@ -62,9 +62,8 @@ func TestReportWithoutAModel(t *testing.T) {
 
 func TestReportErrors(t *testing.T) {
 	dir := filepath.Dir(write(t, runlog.FileName, reportLog))
-	log := filepath.Join(dir, runlog.FileName)
 	empty := t.TempDir()
-	broken := write(t, "broken.jsonl", "{\"step\":1,\"loss\":9}\nnonsense\n{\"step\":2,\"loss\":8}\n")
+	broken := filepath.Dir(write(t, runlog.FileName, reportLog+"nonsense\n"+reportLog))
 	damaged := filepath.Dir(write(t, runlog.FileName, reportLog))
 	noError(t, os.WriteFile(filepath.Join(damaged, "step-00000001.safetensors"), []byte("nonsense"), 0o666))
 	out := filepath.Join(t.TempDir(), "page.html")
@@ -74,10 +73,9 @@ func TestReportErrors(t *testing.T) {
 		wants []string
 	}{
 		{2, nil, []string{"-run is missing", "run 'tfm help report'"}},
-		{2, []string{"-run", dir, "-compare", log}, []string{"-compare", "NAME=FILE"}},
 		{1, []string{"-run", filepath.Join(dir, "none")}, []string{"-run", filepath.Join(dir, "none"), "the folder does not exist"}},
 		{1, []string{"-run", empty}, []string{empty + ": no log.jsonl"}},
-		{1, []string{"-run", dir, "-compare", "other=" + broken}, []string{"-compare other", broken + ":2: "}},
+		{1, []string{"-run", broken}, []string{filepath.Join(broken, runlog.FileName) + ":4: "}},
 		{1, []string{"-run", dir, "-text", "a"}, []string{dir + ": no checkpoint", "-model"}},
 		{1, []string{"-run", damaged}, []string{"step-00000001.safetensors", "damaged"}},
 	} {

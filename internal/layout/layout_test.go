@@ -91,7 +91,6 @@ var allowedImports = []struct{ name, imports string }{
 	{"model/convert/internal/parttest", "text text/tokenizer/sentencepiece text/tokenizer/vocab model model/decode"},
 	{"internal/ref", "mat layer attn"},
 	{"internal/golden", "mat layer model/safetensors internal/ref"},
-	{"internal/load", ""},
 	{"internal/bench", "mat model model/decode train internal/format"},
 
 	// The command line. Packages outside cmd do not import these.

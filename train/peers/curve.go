@@ -89,7 +89,7 @@ func main() {
 	check(os.MkdirAll(filepath.Join(dir, "tfm"), 0o777))
 	events := must(runlog.Create(filepath.Join(dir, "tfm", runlog.FileName)))
 	events.Start(runlog.Start{Time: time.Now(), Version: "tfm", TrainPairs: pairs.Len(), Vocabulary: *vocab, Parameters: m.Params.Count(),
-		Threads: *threads, Kernels: mat.Kernel(), Settings: runlog.Settings{"preset": "tiny", "dropout": "0",
+		Threads: *threads, Kernels: mat.Kernel(), Settings: map[string]string{"preset": "tiny", "dropout": "0",
 			"batch-tokens": fmt.Sprint(o.BatchTokens), "lr": fmt.Sprint(o.LR), "warmup": fmt.Sprint(o.Warmup)}})
 	pool := mat.NewPool(*threads)
 	defer pool.Close()

@@ -9,14 +9,10 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 )
 
 // Run is the content of a log, without the records that a resume repeats. A Number that a record
 // does not have is NaN.
-//
-// Its memory is bounded: above 2^20 steps (about 100 MB) Steps holds every second step, above 2^21
-// every fourth, and so on, and always the last. Starts and Validations are complete.
 type Run struct {
 	Starts      []Start // the start and every resume; Settings only in the first and the last
 	Steps       []Step  // ascending
@@ -24,15 +20,11 @@ type Run struct {
 	Averaged    *Validation // nil if no mean of checkpoints was validated
 	Cooldown    *Cooldown   // nil if none has begun
 	End         *End        // nil if the run was killed or has not ended
-
-	maxSteps int // limit of Steps
-	stride   int // of the steps that are kept, 0 for all
 }
 
 const (
-	maxSteps = 1 << 20
-	maxLine  = 1 << 24 // bytes
-	maxStep  = 1e12
+	maxLine = 1 << 24 // bytes
+	maxStep = 1e12
 )
 
 // ReadFile reads the log in a file; see Read.
@@ -47,43 +39,13 @@ func ReadFile(path string) (*Run, error) {
 
 // Read reads a log. Errors begin with name, the file's name, and the line number.
 //
-// An invalid line is an error, except at the end of the log and before a resume, because killed
-// runs leave partial lines. Records of unknown kinds are ignored. A record without a kind is a
-// step, so that logs of other programs can be read. A log without records and a line of more than
-// 16 MiB are errors.
+// An invalid line is an error, except at the end of the log, because killed runs leave partial
+// lines. Records of unknown kinds are ignored. A log without records and a line of more than 16 MiB
+// are errors.
 func Read(r io.Reader, name string) (*Run, error) {
-	return read(r, name, maxSteps)
-}
-
-func read(r io.Reader, name string, maxSteps int) (*Run, error) {
-	run := &Run{maxSteps: maxSteps}
-	lines := lineReader{r: bufio.NewReaderSize(r, 1<<16)}
-	var invalid error // of the previous line; ignored if a start or the end of the file follows
-	for n := 1; ; n++ {
-		line, err := lines.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil && !errors.Is(err, errLongLine) {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if err == nil && len(line) == 0 {
-			continue
-		}
-		start := bytes.LastIndex(line, []byte(`{"event":"start"`)) // can follow a partial line
-		if invalid != nil && start < 0 {
-			return nil, invalid
-		}
-		invalid = nil
-		if err == nil {
-			err = run.add(line)
-		}
-		if err != nil && (start <= 0 || run.add(line[start:]) != nil) {
-			invalid = fmt.Errorf("%s:%d: %w", name, n, err)
-		}
-	}
-	if invalid != nil && errors.As(invalid, new(orderError)) {
-		return nil, invalid
+	run := new(Run)
+	if err := run.read(r, name); err != nil {
+		return nil, err
 	}
 	if len(run.Starts)+len(run.Steps)+len(run.Validations) == 0 {
 		return nil, fmt.Errorf("%s: found no records of a training run", name)
@@ -91,40 +53,30 @@ func read(r io.Reader, name string, maxSteps int) (*Run, error) {
 	return run, nil
 }
 
-// lineReader reads lines of bounded length.
-type lineReader struct {
-	r    *bufio.Reader
-	line []byte
-}
-
-var errLongLine = fmt.Errorf("line of more than %d MiB", maxLine>>20)
-
-// next returns the next line, trimmed and valid until the next call. For a line that is too long it
-// returns errLongLine and the end of the line, because a start record can follow a partial line.
-func (l *lineReader) next() ([]byte, error) {
-	var long error
-	for l.line = l.line[:0]; ; {
-		chunk, err := l.r.ReadSlice('\n')
-		if len(l.line)+len(chunk) > maxLine {
-			long = errLongLine
-			l.line = append(l.line[:0], l.line[len(l.line)/2:]...)
+// read adds the records of a log.
+func (r *Run) read(in io.Reader, name string) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for invalid := error(nil); lines.Scan(); {
+		n++
+		if invalid != nil {
+			return invalid
 		}
-		l.line = append(l.line, chunk...)
-		switch {
-		case err == bufio.ErrBufferFull:
-		case err == nil || err == io.EOF && len(l.line) > 0:
-			return bytes.TrimSpace(l.line), long
-		default:
-			return nil, err
+		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
+			if err := r.add(line); err != nil {
+				invalid = fmt.Errorf("%s:%d: %w", name, n, err)
+			}
 		}
 	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fmt.Errorf("%s:%d: line of more than %d MiB", name, n+1, maxLine>>20)
+	case err != nil:
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
-
-// orderError is the error of a complete record with an impossible step. Unlike other invalid lines
-// it is refused at the end of the log too, because it is no partial line.
-type orderError struct{ message string }
-
-func (e orderError) Error() string { return e.message }
 
 // add adds the record of a line.
 func (r *Run) add(line []byte) error {
@@ -136,12 +88,12 @@ func (r *Run) add(line []byte) error {
 		return fmt.Errorf("invalid JSON, expected a record: %w", err)
 	}
 	if record.Step < 0 || record.Step > maxStep {
-		return orderError{fmt.Sprintf("found step %d, expected 0 to 10^12", record.Step)}
+		return fmt.Errorf("found step %d, expected 0 to 10^12", record.Step)
 	}
 	switch record.Kind {
 	case "start":
 		return addRecord(line, Start{}, r.addStart)
-	case "step", "":
+	case "step":
 		return addRecord(line, noStep(), r.addStep)
 	case "valid":
 		return addRecord(line, noValidation(), r.addValidation)
@@ -184,7 +136,7 @@ func noValidation() Validation {
 // addStart starts a run, or resumes it at step s.Step: it removes the records of later steps.
 func (r *Run) addStart(s Start) error {
 	if s.Step == 0 {
-		*r = Run{Starts: []Start{s}, maxSteps: r.maxSteps}
+		*r = Run{Starts: []Start{s}}
 		return nil
 	}
 	r.Starts = upTo(r.Starts, s.Step, Start.step)
@@ -203,9 +155,9 @@ func (r *Run) addStart(s Start) error {
 
 func (r *Run) addStep(s Step) error {
 	if n := len(r.Steps); n > 0 && s.Step <= r.Steps[n-1].Step {
-		return orderError{fmt.Sprintf("found step %d after step %d, expected a later step", s.Step, r.Steps[n-1].Step)}
+		return fmt.Errorf("found step %d after step %d, expected a later step", s.Step, r.Steps[n-1].Step)
 	}
-	r.appendThinned(s)
+	r.Steps = append(r.Steps, s)
 	return nil
 }
 
@@ -213,7 +165,7 @@ func (r *Run) addValidation(v Validation) error {
 	n := len(r.Validations)
 	switch {
 	case n > 0 && v.Step < r.Validations[n-1].Step:
-		return orderError{fmt.Sprintf("found a validation of step %d after one of step %d, expected a later step", v.Step, r.Validations[n-1].Step)}
+		return fmt.Errorf("found a validation of step %d after one of step %d, expected a later step", v.Step, r.Validations[n-1].Step)
 	case n > 0 && v.Step == r.Validations[n-1].Step:
 		r.Validations[n-1] = v // repeated after a resume
 	default:
@@ -225,20 +177,6 @@ func (r *Run) addValidation(v Validation) error {
 func (s Start) step() int      { return s.Step }
 func (s Step) step() int       { return s.Step }
 func (v Validation) step() int { return v.Step }
-
-// appendThinned appends a step to Steps, where only the last and the multiples of the stride stay.
-// The stride depends on the steps only, so that logs of equal length keep equal steps.
-func (r *Run) appendThinned(s Step) {
-	if last := len(r.Steps) - 1; r.stride > 1 && last >= 0 && r.Steps[last].Step%r.stride != 0 {
-		r.Steps = r.Steps[:last]
-	}
-	r.Steps = append(r.Steps, s)
-	for len(r.Steps) > r.maxSteps {
-		r.stride = max(2, 2*r.stride)
-		kept := slices.DeleteFunc(r.Steps[:len(r.Steps)-1], func(s Step) bool { return s.Step%r.stride != 0 })
-		r.Steps = append(kept, s)
-	}
-}
 
 // upTo returns the records of steps up to last.
 func upTo[R any](records []R, last int, step func(R) int) []R {

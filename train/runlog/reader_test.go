@@ -6,12 +6,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
-const startLine = `{"event":"start","time":"2026-11-21T09:10:11Z","version":"v1","step":0,"settings":{"preset":"tiny","d-model":"128","heads":4,"src":"a.en"},"train_pairs":29000,"valid_pairs":1014,"vocabulary":8000,"parameters":2349056,"threads":2,"kernels":"avx512"}`
+const startLine = `{"event":"start","time":"2026-11-21T09:10:11Z","version":"v1","step":0,"settings":{"preset":"tiny","d-model":"128","heads":"4","src":"a.en"},"train_pairs":29000,"valid_pairs":1014,"vocabulary":8000,"parameters":2349056,"threads":2,"kernels":"avx512"}`
 
 func stepLine(step int) string {
 	return fmt.Sprintf(`{"event":"step","step":%d,"epoch":0,"elapsed":%g,"loss":%g,"nll":%g,"accuracy":0.5,"rate":0.001,"grad_norm":1.5,"src_per_sec":9000,"tgt_per_sec":9500}`,
@@ -54,8 +53,7 @@ func summary(r *Run) string {
 	return strings.Join(s, " ")
 }
 
-// Settings that are no strings keep their text, unknown kinds and blank lines are ignored, and
-// fields that are missing are NaN.
+// Unknown kinds and blank lines are ignored, and fields that are missing are NaN.
 func TestReadFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	log := logOf(startLine, stepLine(1), `{"event":"new kind","x":[1]}`, "", `{"event":"averaged","step":2,"loss":4,"checkpoints":6}`)
@@ -78,13 +76,10 @@ func TestReadKilledRuns(t *testing.T) {
 		{"invalid line at the end", logOf(startLine, stepLine(1), partial), "start0 1"},
 		{"no newline at the end", startLine + "\n" + stepLine(1), "start0 1"},
 		{"repeated steps", logOf(startLine, stepLine(1), stepLine(2), validLine(2, 1, true, ""), stepLine(3), resumeLine(2), stepLine(3), stepLine(4)), "start0 start2 1 2 3 4 valid2"},
-		{"invalid line, then a resume", logOf(startLine, stepLine(1), partial, resumeLine(1), stepLine(2)), "start0 start1 1 2"},
-		{"partial line and resume in one line", logOf(startLine, stepLine(1), partial+resumeLine(1), stepLine(2)), "start0 start1 1 2"},
 		{"two resumes from one step", logOf(startLine, stepLine(1), resumeLine(1), stepLine(2), resumeLine(1), stepLine(2)), "start0 start1 start1 1 2"},
 		{"second resume from an earlier step", logOf(startLine, stepLine(1), stepLine(2), resumeLine(2), stepLine(3), resumeLine(1), stepLine(2)), "start0 start1 1 2"},
 		{"second run", logOf(startLine, stepLine(1), `{"event":"end","step":1}`, startLine, stepLine(1)), "start0 1"},
 		{"repeated validation", logOf(startLine, stepLine(1), validLine(1, 1, true, ""), resumeLine(1), validLine(1, 2, true, "")), "start0 start1 1 valid1"},
-		{"log of another program", logOf(`{"step":1,"loss":9}`, `{"step":2,"loss":8}`), "1 2"},
 		{"CRLF", strings.ReplaceAll(logOf(startLine, stepLine(1)), "\n", "\r\n"), "start0 1"},
 	} {
 		r := mustRead(t, c.log)
@@ -101,10 +96,10 @@ func TestReadKilledRuns(t *testing.T) {
 	}
 }
 
-func TestNumbersThatAreNotFinite(t *testing.T) {
-	r := mustRead(t, logOf(startLine, `{"event":"step","step":1,"loss":null,"nll":"NaN","grad_norm":"+Inf","rate":"-inf"}`))
+func TestMissingNumbers(t *testing.T) {
+	r := mustRead(t, logOf(startLine, `{"event":"step","step":1,"loss":null,"nll":3}`))
 	s := r.Steps[0]
-	if !math.IsNaN(float64(s.Loss)) || !math.IsNaN(float64(s.NLL)) || !math.IsInf(float64(s.GradNorm), 1) || !math.IsInf(float64(s.Rate), -1) || !math.IsNaN(float64(s.Accuracy)) {
+	if !math.IsNaN(float64(s.Loss)) || s.NLL != 3 || !math.IsNaN(float64(s.Accuracy)) {
 		t.Errorf("step %+v", s)
 	}
 }
@@ -121,9 +116,9 @@ func TestReadErrors(t *testing.T) {
 		{"not an object", logOf(startLine, "17", stepLine(2)), []string{"log:2: "}},
 		{"string for a number", logOf(startLine, `{"event":"step","step":1,"loss":"nine"}`, stepLine(2)), []string{"log:2: "}},
 		{"fractional step", logOf(startLine, `{"event":"step","step":1.5}`, stepLine(2)), []string{"log:2: ", "step"}},
-		{"descending steps", logOf(startLine, stepLine(2), stepLine(1)), []string{"log:3: ", "step 1 after step 2"}},
-		{"negative step", logOf(startLine, stepLine(-1)), []string{"log:2: ", "step -1"}},
-		{"descending validations", logOf(startLine, validLine(2, 1, true, ""), validLine(1, 1, true, "")), []string{"log:3: ", "step 1 after one of step 2"}},
+		{"descending steps", logOf(startLine, stepLine(2), stepLine(1), stepLine(3)), []string{"log:3: ", "step 1 after step 2"}},
+		{"negative step", logOf(startLine, stepLine(-1), stepLine(1)), []string{"log:2: ", "step -1"}},
+		{"descending validations", logOf(startLine, validLine(2, 1, true, ""), validLine(1, 1, true, ""), stepLine(3)), []string{"log:3: ", "step 1 after one of step 2"}},
 	} {
 		_, err := Read(strings.NewReader(c.log), "log")
 		if err == nil {
@@ -160,30 +155,6 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Long logs keep the steps that are multiples of the stride, and the last.
-func TestThinning(t *testing.T) {
-	lines := []string{startLine}
-	for step := 1; step <= 41; step++ {
-		lines = append(lines, stepLine(step))
-	}
-	for _, c := range []struct {
-		name, want string
-		lines      []string
-	}{
-		{"long", "start0 8 16 24 32 40 41", lines},
-		{"after a resume", "start0 start17 8 16 19", append(slices.Clone(lines), resumeLine(17), stepLine(18), stepLine(19))},
-		{"short", "start0 1 2", lines[:3]},
-	} {
-		r, err := read(strings.NewReader(logOf(c.lines...)), "log", 8)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := summary(r); got != c.want {
-			t.Errorf("%s: records %s, want %s", c.name, got, c.want)
-		}
-	}
-}
-
 // Only the settings of the first and the last start are kept.
 func TestSettingsOfManyStarts(t *testing.T) {
 	r := mustRead(t, logOf(startLine, stepLine(1), resumeLine(1), resumeLine(1), resumeLine(1)))
@@ -194,17 +165,10 @@ func TestSettingsOfManyStarts(t *testing.T) {
 	}
 }
 
-// A line over the limit is an invalid line. It is not read into memory as a whole.
+// A line over the limit is an error. It is not read into memory as a whole.
 func TestLongLine(t *testing.T) {
-	long := strings.Repeat("x", maxLine+1<<16)
-	if got, want := summary(mustRead(t, logOf(startLine, stepLine(1))+long)), "start0 1"; got != want {
-		t.Errorf("long last line: records %s, want %s", got, want)
-	}
-	if got, want := summary(mustRead(t, logOf(startLine, stepLine(1), long+resumeLine(1), stepLine(2)))), "start0 start1 1 2"; got != want {
-		t.Errorf("long line, then a resume: records %s, want %s", got, want)
-	}
-	_, err := Read(strings.NewReader(logOf(startLine, long, stepLine(1))), "log")
+	_, err := Read(strings.NewReader(logOf(startLine, strings.Repeat("x", maxLine+1<<16), stepLine(1))), "log")
 	if want := "log:2: line of more than 16 MiB"; err == nil || err.Error() != want {
-		t.Errorf("long line in the middle: error %v, want %s", err, want)
+		t.Errorf("long line: error %v, want %s", err, want)
 	}
 }

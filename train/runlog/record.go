@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -13,16 +12,16 @@ const FileName = "log.jsonl"
 
 // Start is the record "start": the beginning or a resume of a run.
 type Start struct {
-	Time       time.Time `json:"time"`        // UTC, in whole seconds
-	Version    string    `json:"version"`     // of the program
-	Step       int       `json:"step"`        // step of the checkpoint of a resume; 0 for a new run
-	Settings   Settings  `json:"settings"`    // of the run, by flag name
-	TrainPairs int       `json:"train_pairs"` // sentence pairs of an epoch
-	ValidPairs int       `json:"valid_pairs"` // sentence pairs of a validation
-	Vocabulary int       `json:"vocabulary"`  // pieces of the target vocabulary
-	Parameters int       `json:"parameters"`  // scalar parameters of the model
-	Threads    int       `json:"threads"`
-	Kernels    string    `json:"kernels"` // instruction set of the matrix kernels, such as avx512
+	Time       time.Time         `json:"time"`        // UTC, in whole seconds
+	Version    string            `json:"version"`     // of the program
+	Step       int               `json:"step"`        // step of the checkpoint of a resume; 0 for a new run
+	Settings   map[string]string `json:"settings"`    // of the run, by flag name
+	TrainPairs int               `json:"train_pairs"` // sentence pairs of an epoch
+	ValidPairs int               `json:"valid_pairs"` // sentence pairs of a validation
+	Vocabulary int               `json:"vocabulary"`  // pieces of the target vocabulary
+	Parameters int               `json:"parameters"`  // scalar parameters of the model
+	Threads    int               `json:"threads"`
+	Kernels    string            `json:"kernels"` // instruction set of the matrix kernels, such as avx512
 }
 
 // Step is the record "step": an update of the weights. SrcPerSec and TgtPerSec count tokens with
@@ -88,8 +87,7 @@ type End struct {
 }
 
 // Number is a float64 whose NaN means a missing value. It is written with nine significant digits,
-// NaN and the infinities as null. The strings "nan", "inf" and "-inf" of other programs are read
-// too.
+// NaN and the infinities as null.
 type Number float64
 
 // IsZero reports whether n is NaN, so that the JSON option omitzero omits missing values.
@@ -100,17 +98,11 @@ func (n Number) MarshalJSON() ([]byte, error) { return appendNumber(nil, n), nil
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (n *Number) UnmarshalJSON(data []byte) error {
-	switch strings.ToLower(strings.Trim(string(data), `"`)) {
-	case "null", "nan":
+	if string(data) == "null" {
 		*n = Number(math.NaN())
-	case "inf", "+inf", "infinity":
-		*n = Number(math.Inf(1))
-	case "-inf", "-infinity":
-		*n = Number(math.Inf(-1))
-	default:
-		return json.Unmarshal(data, (*float64)(n))
+		return nil
 	}
-	return nil
+	return json.Unmarshal(data, (*float64)(n))
 }
 
 func appendNumber(b []byte, n Number) []byte {
@@ -119,24 +111,4 @@ func appendNumber(b []byte, n Number) []byte {
 		return append(b, "null"...)
 	}
 	return strconv.AppendFloat(b, x, 'g', 9, 64)
-}
-
-// Settings maps names of settings to their values.
-type Settings map[string]string
-
-// UnmarshalJSON implements json.Unmarshaler. Values that are not strings keep their JSON text.
-func (s *Settings) UnmarshalJSON(data []byte) error {
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(data, &raw); err != nil {
-		return err
-	}
-	*s = make(Settings, len(raw))
-	for name, value := range raw {
-		var text string
-		if json.Unmarshal(value, &text) != nil {
-			text = string(value)
-		}
-		(*s)[name] = text
-	}
-	return nil
 }

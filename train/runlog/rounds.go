@@ -2,56 +2,42 @@ package runlog
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 )
 
-// Worker is the log of a worker of a training in rounds.
-type Worker struct {
-	Index int // from 0
-	Run   *Run
-}
-
-// ReadRounds reads the logs in the folder of a training in rounds: those of the workers that have
-// some, and one of all, whose steps are the means over the workers and whose validations are those
-// of the merges.
-func ReadRounds(dir string) (all *Run, workers []Worker, err error) {
+// ReadRounds reads the logs in the folder of a training in rounds: the steps are the means over the
+// workers that have logs, the validations those of the merges.
+func ReadRounds(dir string) (*Run, error) {
 	own, err := glob(dir, FileName, "round-*/"+FileName)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	parts, err := glob(dir, "round-*/worker-*.jsonl")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if own == nil && parts == nil {
-		return nil, nil, fmt.Errorf("%s: found no logs of rounds", dir)
+		return nil, fmt.Errorf("%s: found no logs of rounds", dir)
 	}
-	all = &Run{maxSteps: maxSteps}
-	if own != nil {
-		if all, err = readFiles(dir, own); err != nil {
-			return nil, nil, err
-		}
+	all, err := readFiles(own)
+	if err != nil {
+		return nil, err
 	}
-	logs := map[int][]string{} // of each worker, by round
+	steps := map[int][]Step{}
 	for _, path := range parts {
-		var index int
-		fmt.Sscanf(filepath.Base(path), "worker-%d.jsonl", &index)
-		logs[index] = append(logs[index], path)
-	}
-	for _, index := range slices.Sorted(maps.Keys(logs)) {
-		run, err := readFiles(dir, logs[index])
+		part, err := readFiles([]string{path})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		workers = append(workers, Worker{index, run})
+		for _, s := range part.Steps {
+			steps[s.Step] = append(steps[s.Step], s)
+		}
 	}
-	all.addMeans(workers)
-	return all, workers, nil
+	all.addMeans(steps)
+	return all, nil
 }
 
 // glob returns the files in a folder that match the patterns, sorted for each.
@@ -68,53 +54,25 @@ func glob(dir string, patterns ...string) (paths []string, err error) {
 	return paths, nil
 }
 
-// readFiles reads the log that files hold one after another.
-func readFiles(name string, paths []string) (*Run, error) {
-	files := &fileReader{paths: paths}
-	defer files.close()
-	return Read(files, name)
-}
-
-// fileReader reads files one after another. One is open at a time.
-type fileReader struct {
-	paths []string // not yet opened
-	file  *os.File
-}
-
-// Read implements io.Reader.
-func (r *fileReader) Read(p []byte) (n int, err error) {
-	for {
-		if r.file == nil {
-			if len(r.paths) == 0 {
-				return 0, io.EOF
-			}
-			if r.file, err = os.Open(r.paths[0]); err != nil {
-				return 0, err
-			}
-			r.paths = r.paths[1:]
+// readFiles reads the log that files hold one after another. One is open at a time.
+func readFiles(paths []string) (*Run, error) {
+	run := new(Run)
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err == nil {
+			err = run.read(f, path)
+			f.Close()
 		}
-		if n, err = r.file.Read(p); err != io.EOF {
-			return n, err
-		}
-		r.close()
-	}
-}
-
-func (r *fileReader) close() {
-	if r.file != nil {
-		r.file.Close()
-		r.file = nil
-	}
-}
-
-// addMeans adds the steps that workers have, as means, with the time of the rounds so far.
-func (r *Run) addMeans(workers []Worker) {
-	steps := map[int][]Step{}
-	for _, w := range workers {
-		for _, s := range w.Run.Steps {
-			steps[s.Step] = append(steps[s.Step], s)
+		if err != nil {
+			return nil, err
 		}
 	}
+	return run, nil
+}
+
+// addMeans adds the means of the workers' steps, by their numbers, with the time of the rounds so
+// far.
+func (r *Run) addMeans(steps map[int][]Step) {
 	for _, same := range steps {
 		mean := Step{Step: same[0].Step, Epoch: same[0].Epoch, Rate: same[0].Rate}
 		for _, s := range same {

@@ -17,7 +17,7 @@ func TestReadRoundsOpensOneLogAtATime(t *testing.T) {
 	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 40, Max: limit.Max}))
 	defer syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
-	all, _, err := ReadRounds(dir)
+	all, err := ReadRounds(dir)
 	must(t, err)
 	if len(all.Steps) != 60 {
 		t.Errorf("found %d steps, want 60", len(all.Steps))

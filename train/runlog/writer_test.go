@@ -63,8 +63,8 @@ func setRandom(v reflect.Value, random *rand.Rand) {
 		v.SetFloat(rounded)
 	case time.Time:
 		v.Set(reflect.ValueOf(time.Unix(random.Int64N(1e10), 0).UTC()))
-	case Settings:
-		s := Settings{}
+	case map[string]string:
+		s := map[string]string{}
 		for range random.IntN(4) {
 			s[text()] = text()
 		}
