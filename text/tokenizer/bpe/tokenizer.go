@@ -146,10 +146,10 @@ type wordEncoder struct {
 // encodeCached appends the ids of one word, from the cache if they are there.
 func (e *wordEncoder) encodeCached(dst []int32, word []byte, t *Tokenizer) []int32 {
 	start := len(dst)
-	dst, _, ok := t.cache.Find(dst, word)
+	dst, ok := t.cache.Find(dst, word)
 	if !ok {
 		dst = e.encode(dst, word)
-		t.cache.Store(word, dst[start:], 0)
+		t.cache.Store(word, dst[start:])
 	}
 	return dst
 }

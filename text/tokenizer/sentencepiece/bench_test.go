@@ -45,7 +45,7 @@ func BenchmarkEncode(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		uncached.words = noSplit
+		uncached.cache = nil
 		fresh := tokenizer
 		for _, bench := range []struct {
 			name   string

@@ -39,11 +39,10 @@ type Tokenizer struct {
 	fromText []int32  // file ids by id, or -1
 
 	segmenter segmenter
-	unigram   *unigram // segmenter, or nil
-	bpe       *bpe     // segmenter, or nil
-	words     wordSplit
-	cache     *merges.Cache
-	scratch   sync.Pool // of *scratch
+	unigram   *unigram      // segmenter, or nil
+	bpe       *bpe          // segmenter, or nil
+	cache     *merges.Cache // of words, nil if a text is encoded as a whole
+	scratch   sync.Pool     // of *scratch
 }
 
 // segmenter splits normalized text into pieces.
@@ -63,7 +62,7 @@ type scratch struct {
 	normal   []byte
 	offsets  []int
 	segments []segment
-	unigram  unigramScratch
+	best     []bestPiece // of a unigram model
 
 	word    *merges.Word              // of BPE
 	origins map[int32][2]originSymbol // of unused pieces
@@ -143,8 +142,7 @@ func newTokenizer(m *Model) (*Tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.words = newWordSplit(t)
-	if t.words != noSplit {
+	if t.splitsWords() {
 		t.cache = merges.NewCache()
 	}
 	t.indexDecoded()
@@ -315,10 +313,8 @@ func (t *Tokenizer) encodeFile(dst []int32, s string) []int32 {
 
 // encodeNormal appends the file ids of normalized text.
 func (t *Tokenizer) encodeNormal(dst []int32, normal []byte, sc *scratch) []int32 {
-	if t.words != noSplit {
-		if all, ok := t.encodeWords(dst, normal, sc); ok {
-			return all
-		}
+	if t.cache != nil {
+		return t.encodeWords(dst, normal, sc)
 	}
 	sc.segments = t.nameUnknown(t.segmenter.segment(sc.segments[:0], normal, sc), normal)
 	return t.appendIDs(dst, len(dst), sc.segments, normal)

@@ -244,7 +244,7 @@ func expectedText(t *Tokenizer, s string) (want string, ok bool) {
 	return strings.ReplaceAll(normal, space, " "), true
 }
 
-// Random models and texts, among them near ties in unigram models after long texts.
+// Random models and texts. Those of BPE have the same ids without the cache of words.
 func TestRandomModels(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	alphabet := append([]string{" ", " ", "x", "\xff", "a", "b", "<s>", "ab", "\t", "\x00"}, randomAlphabet...)
@@ -255,56 +255,12 @@ func TestRandomModels(t *testing.T) {
 			checkTokenizer(t, tokenizer, randomText(r, 40, alphabet))
 		}
 		whole := newTestTokenizer(t, m)
-		whole.words = noSplit
-		words := tokenizer.words
+		whole.cache = nil
 		for range 10 {
 			s := randomText(r, 300, alphabet)
 			if got, want := tokenizer.Encode(nil, s), whole.Encode(nil, s); !slices.Equal(got, want) {
-				t.Fatalf("model %d, split %d: ids of %q by words:\ngot  %v\nwant %v", k, words, s, got, want)
+				t.Fatalf("model %d: ids of %q by words:\ngot  %v\nwant %v", k, s, got, want)
 			}
-		}
-	}
-}
-
-// The words of a unigram model are not cached where rounding decides.
-func TestUnigramTies(t *testing.T) {
-	m := NewModel()
-	m.Normalizer.AddDummyPrefix = false
-	m.Pieces = []Piece{
-		{Text: "<unk>", Type: Unknown},
-		{Text: "c", Type: Normal, Score: -64},
-		{Text: "a", Type: Normal, Score: -1},
-		{Text: "b", Type: Normal, Score: 1e-6},
-		{Text: "ab", Type: Normal, Score: -1},
-		{Text: "▁", Type: Normal, Score: -3},
-		{Text: "0", Type: Normal, Score: -3.1},
-		{Text: "00", Type: Normal, Score: -5.7},
-	}
-	tokenizer := newTestTokenizer(t, m)
-	prefix := strings.Repeat("c", 16) + " "
-	for _, c := range []struct {
-		text string
-		want []int32
-	}{
-		{"ab", []int32{2, 3}},
-		{prefix + "ab", []int32{4}}, // the sums are equal in float32
-	} {
-		for range 2 {
-			got := tokenizer.encodeFile(nil, c.text)
-			if i := strings.Index(c.text, " "); i >= 0 {
-				got = got[i+1:]
-			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("ids of %q end with %v, want %v", c.text, got, c.want)
-			}
-		}
-	}
-	whole := newTestTokenizer(t, m)
-	whole.words = noSplit
-	for n := range 60 {
-		s := strings.Repeat("cab ", n) + strings.Repeat("0", n%7) + " ab 00000"
-		if got, want := tokenizer.Encode(nil, s), whole.Encode(nil, s); !slices.Equal(got, want) {
-			t.Errorf("ids of %q by words are %v, want %v", s, got, want)
 		}
 	}
 }
@@ -382,34 +338,24 @@ func TestDenormalizer(t *testing.T) {
 	checkRanges(t, got, ranges)
 }
 
-func TestWordSplit(t *testing.T) {
-	for _, c := range []struct {
-		split wordSplit
-		text  string
-		want  string
-	}{
-		{beforeSpace, "▁a▁▁b▁", "▁a|▁▁b|▁"},
-		{beforeSpace, "a▁b", "a|▁b"},
-		{afterSpace, "a▁▁b▁c", "a▁▁|b▁|c"},
-		{afterSpace, "▁a", "▁|a"},
-		{beforeSpace, "é\xe2\x96a▁", "é\xe2\x96a|▁"},
-	} {
+func TestWords(t *testing.T) {
+	for _, want := range []string{"▁a|▁▁b|▁", "a|▁b", "▁▁", "é\xe2\x96a|▁"} {
 		var words []string
-		for s := []byte(c.text); len(s) > 0; {
-			n := c.split.next(s)
+		for s := []byte(strings.ReplaceAll(want, "|", "")); len(s) > 0; {
+			n := wordLen(s)
 			words = append(words, string(s[:n]))
 			s = s[n:]
 		}
-		if got := strings.Join(words, "|"); got != c.want {
-			t.Errorf("split %d of %q: %q, want %q", c.split, c.text, got, c.want)
+		if got := strings.Join(words, "|"); got != want {
+			t.Errorf("words %q, want %q", got, want)
 		}
 	}
 	m := testModel()
-	m.Pieces = m.Pieces[:len(m.Pieces)-1] // unused
-	for piece, want := range map[string]wordSplit{"x": beforeSpace, "▁▁": beforeSpace, "▁x": beforeSpace, "x▁": noSplit, "x▁y": noSplit} {
+	m.Trainer.ModelType, m.Pieces = BPE, m.Pieces[:len(m.Pieces)-1] // the last is unused
+	for piece, want := range map[string]bool{"x": true, "▁▁": true, "▁x": true, "x▁": false, "x▁y": false} {
 		m.Pieces[len(m.Pieces)-1].Text = piece
-		if got := newTestTokenizer(t, m).words; got != want {
-			t.Errorf("split %d with piece %q, want %d", got, piece, want)
+		if got := newTestTokenizer(t, m).cache != nil; got != want {
+			t.Errorf("encoding by words with piece %q: %v, want %v", piece, got, want)
 		}
 	}
 }
