@@ -3,6 +3,7 @@ package convert
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -52,8 +53,10 @@ func detect(path string) (format, error) {
 			return f, nil
 		}
 	}
-	if torchfile.Detect(path) {
-		return format{}, torchError(path)
+	if info.Mode().IsRegular() {
+		if err := torchError(path); err != nil {
+			return format{}, err
+		}
 	}
 	if parts.IsZip(path) {
 		r, _, err := parts.OpenZip(path)
@@ -70,11 +73,14 @@ func detect(path string) (format, error) {
 		"or a file .zip or .npz (Marian) or .argosmodel", path)
 }
 
-// torchError returns the error for a file of torch.save without a folder around it.
+// torchError returns the error for a file of torch.save without a folder around it, nil for another
+// file.
 func torchError(path string) error {
 	unreadable := ""
 	if f, err := torchfile.Open(path); err == nil {
 		f.Close()
+	} else if errors.Is(err, torchfile.ErrFormat) || errors.As(err, new(*fs.PathError)) {
+		return nil
 	} else if inner := errors.Unwrap(err); inner != nil { // without path
 		unreadable = fmt.Sprintf(" (which are not readable either: %v)", inner)
 	}

@@ -17,9 +17,9 @@ func TestDetectWeights(t *testing.T) {
 	const legacy = "\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 	dir := parttest.SaveFiles(t, map[string]string{"a.pt": legacy + "cargparse\nNamespace\n", "b.txt": "text"})
 	for path, want := range map[string]string{
-		"../torchfile/testdata/small-zip-4.pt": "found weights of PyTorch without their model's settings, expected a folder with both",
-		filepath.Join(dir, "a.pt"):             `not readable either: pickle with the version: found the name "argparse.Namespace"`,
-		filepath.Join(dir, "b.txt"):            "found no model of another system",
+		"../torchfile/testdata/whole-zip.pt": "found weights of PyTorch without their model's settings, expected a folder with both",
+		filepath.Join(dir, "a.pt"):           `not readable either: pickle with the version: found the name "argparse.Namespace"`,
+		filepath.Join(dir, "b.txt"):          "found no model of another system",
 	} {
 		_, err := Detect(path)
 		parttest.CheckError(t, path, err, want)

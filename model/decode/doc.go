@@ -37,7 +37,7 @@
 // length penalty), tree.go (the hypotheses of a source), selection.go (greedy search, beam search).
 // They use settings.go (the settings in a model file), suppressed.go (the pieces that searches do
 // not select), shortlist.go (the pieces that may translate a source), alignment.go (the heads that
-// align), file.go (model files, for decoding too), files for decoding), quantize.go (those of
+// align), file.go (model files, those for decoding too), quantize.go (those of
 // imported models), weights.go (Weights), matrix.go (matrices in float32 or int8), pages.go (memory
 // for keys and values), memory_linux.go (memory of weights).
 //

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
@@ -16,8 +17,8 @@ import (
 // proportion to: more than 100,000 storages.
 const maxDirectory = 16 << 20
 
-// legacyMagic is the number in the first pickle of the legacy layout, and the pickle's end.
-var legacyMagic = []byte("\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.")
+// legacyMagic is the first pickle of the legacy layout, a number.
+var legacyMagic = []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.")
 
 const legacyVersion = 1001
 
@@ -79,7 +80,7 @@ func (r *limitedReaderAt) ReadAt(p []byte, offset int64) (int, error) {
 func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 	z, err := zip.NewReader(&limitedReaderAt{r, maxDirectory}, size)
 	if err != nil {
-		return nil, fmt.Errorf("found no file of torch.save, or a truncated one: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	a := &archive{r: r, size: size, entries: map[string]*zip.File{}}
 	for _, entry := range z.File {
@@ -88,7 +89,7 @@ func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 		}
 	}
 	if a.folder == "" {
-		return nil, fmt.Errorf("found an archive without NAME/data.pkl, expected one of torch.save")
+		return nil, fmt.Errorf("%w: an archive without NAME/data.pkl", ErrFormat)
 	}
 	for _, entry := range z.File {
 		name, ok := strings.CutPrefix(entry.Name, a.folder)
@@ -171,17 +172,13 @@ func (a *archive) locate(storages map[string]*storage) error {
 }
 
 // legacyBegin returns the offset of the second pickle in a file of the legacy layout, 0 for another
-// file. The magic number follows a protocol and, from protocol 4 on, the length of a frame.
+// file.
 func legacyBegin(r io.ReaderAt) int64 {
-	start := make([]byte, 24)
-	n, _ := r.ReadAt(start, 0)
-	start = start[:n]
-	for _, at := range []int{2, 11} {
-		if n >= at && start[0] == 0x80 && bytes.HasPrefix(start[at:], legacyMagic) {
-			return int64(at + len(legacyMagic))
-		}
+	start := make([]byte, len(legacyMagic))
+	if r.ReadAt(start, 0); !bytes.Equal(start, legacyMagic) {
+		return 0
 	}
-	return 0
+	return int64(len(legacyMagic))
 }
 
 // loadLegacy reads a file of the legacy layout, whose second pickle is at begin.
@@ -211,11 +208,11 @@ func loadLegacy(r io.ReaderAt, size, begin int64) (any, error) {
 		if s == nil || s.offset != 0 {
 			return nil, fmt.Errorf("found storage %.40q unknown or twice, expected each of the object once", key)
 		}
-		n, err := readInt64(r, offset)
-		if err != nil {
+		var count [8]byte
+		if _, err := io.ReadFull(io.NewSectionReader(r, offset, 8), count[:]); err != nil {
 			return nil, fmt.Errorf("storage %.40q: %w", key, err)
 		}
-		if n != s.n {
+		if n := int64(binary.LittleEndian.Uint64(count[:])); n != s.n {
 			return nil, fmt.Errorf("storage %.40q: found %d elements, expected %d", key, n, s.n)
 		}
 		s.offset = offset + 8
@@ -225,20 +222,4 @@ func loadLegacy(r io.ReaderAt, size, begin int64) (any, error) {
 		offset = s.offset + s.bytes()
 	}
 	return pickles[2], nil
-}
-
-// readInt64 reads a little-endian number.
-func readInt64(r io.ReaderAt, offset int64) (int64, error) {
-	b := make([]byte, 8)
-	if n, err := r.ReadAt(b, offset); n < len(b) {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return 0, err
-	}
-	n := int64(0)
-	for i, x := range b {
-		n |= int64(x) << (8 * i)
-	}
-	return n, nil
 }

@@ -25,18 +25,19 @@
 //	pickle           a list of the keys of storages
 //	for each key     i64 number of elements, the elements
 //
-// Numbers are little-endian. A pickle refers to a storage by a tuple ("storage", type, key,
-// location, number of elements), and a tensor is a view of one: an offset, sizes and strides in
-// elements. Tensors can share a storage, as tied matrices do.
+// Numbers are little-endian. Pickles have protocol 2, the default of torch.save. A pickle refers to
+// a storage by a tuple ("storage", type, key, location, number of elements), and a tensor is a view
+// of one: an offset, sizes and strides in elements. Tensors can share a storage, as tied matrices
+// do.
 //
 // Source: torch/serialization.py and torch/_utils.py of PyTorch 2.15, Lib/pickletools.py of Python.
 //
 // # Hostile files
 //
 // [Open] and [Read] are safe on untrusted files. A length is compared with the size of the file
-// before its use. The memory of a pickle is bounded by constants, that of tensors by 8 times the
-// size of the file: a storage must be within the file, storages must not overlap, and neither may
-// the elements of a tensor. Nothing is decompressed.
+// before its use. The memory of a pickle is bounded by constants: a storage must be within the
+// file, storages must not overlap, and the elements of a tensor are read if they are in row-major
+// order without gaps. Nothing is decompressed.
 //
 // # Files
 //

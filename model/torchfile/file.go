@@ -1,6 +1,7 @@
 package torchfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,45 +41,25 @@ func (f *File) Tensors() []*Tensor { return f.tensors }
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
-// Detect reports whether the file at path begins as torch.save writes it, in either layout. It
-// returns false for a file that it cannot read.
-func Detect(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	if legacyBegin(f) > 0 {
-		return true
-	}
-	_, err = openArchive(f, info.Size())
-	return err == nil
-}
+// ErrFormat is wrapped by the errors of files that torch.save has not written, or that are
+// truncated.
+var ErrFormat = errors.New("found no file of torch.save, or a truncated one")
 
-// Limits of the tensors of a file.
-const (
-	maxTensors = 1 << 16
-	maxName    = 1000 // bytes
-	maxShared  = 8    // bytes of tensors for each byte of the file
-	minBytes   = 1 << 20
-)
+const maxName = 1000 // bytes of the name of a tensor
 
 // Read reads the tensors in r, which has size bytes. r must be readable as long as they are. Calls
 // of a Tensor's methods may run concurrently if those of r may.
 //
 // The name of a tensor is its key in the saved dict, after those of the dicts around it, joined by
 // dots: "model.encoder.weight" for {"model": {"encoder.weight": …}}. Other values are ignored, such
-// as lists. A tensor with several names is returned with each of them.
+// as lists. A tensor with several names is returned with each of them, and two with the same name
+// are two tensors.
 func Read(r io.ReaderAt, size int64) ([]*Tensor, error) {
 	root, err := load(r, size)
 	if err != nil {
 		return nil, err
 	}
-	c := collector{left: maxValues, bytes: maxShared*size + minBytes, seen: map[string]bool{}}
+	c := collector{left: maxValues}
 	if d, ok := root.(*dict); ok {
 		err = c.collect("", d)
 	}
@@ -88,9 +69,7 @@ func Read(r io.ReaderAt, size int64) ([]*Tensor, error) {
 // collector lists the tensors in a value.
 type collector struct {
 	tensors []*Tensor
-	left    int   // values
-	bytes   int64 // of tensors, that are left
-	seen    map[string]bool
+	left    int // values
 }
 
 // collect adds the tensors of d, whose names begin with prefix.
@@ -106,32 +85,14 @@ func (c *collector) collect(prefix string, d *dict) error {
 		if len(prefix)+len(name) > maxName {
 			return fmt.Errorf("found the name %.80q in %.80q, expected at most %d bytes in all", name, prefix, maxName)
 		}
-		var err error
 		switch v := d.values[i].(type) {
 		case *view:
-			err = c.add(prefix+name, v)
+			c.tensors = append(c.tensors, &Tensor{prefix + name, v.elem.dtype, v.shape, v})
 		case *dict:
-			err = c.collect(prefix+name+".", v) // which ends, because the prefix grows
-		}
-		if err != nil {
-			return err
+			if err := c.collect(prefix+name+".", v); err != nil { // ends, because the prefix grows
+				return err
+			}
 		}
 	}
-	return nil
-}
-
-// add adds a tensor.
-func (c *collector) add(name string, v *view) error {
-	c.bytes -= v.bytes()
-	switch {
-	case len(c.tensors) == maxTensors:
-		return fmt.Errorf("found more than %d tensors, expected fewer", maxTensors)
-	case c.seen[name]:
-		return fmt.Errorf("tensor %.80q: found twice", name)
-	case c.bytes < 0:
-		return fmt.Errorf("tensor %.80q: found tensors that share their elements, in all more than %d times the size of the file", name, maxShared)
-	}
-	c.seen[name] = true
-	c.tensors = append(c.tensors, &Tensor{name, v.elem.dtype, v.shape, v})
 	return nil
 }

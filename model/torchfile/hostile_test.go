@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,17 +76,15 @@ func TestRefused(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("}"+text("a"), n) + good + strings.Repeat("s", n) }
 	for name, c := range map[string]struct{ pickle, want string }{
 		"function":          {"cos\nsystem\n" + text("ls") + "\x85R", `data.pkl: found the name "os.system", expected only names of tensors; nothing that a pickle names is called`},
-		"function by stack": {text("builtins") + text("eval") + "\x93", `found the name "builtins.eval"`},
+		"function by stack": {text("builtins") + text("eval") + "\x93", "found the operation 0x93"},
 		"arguments":         {"cargparse\nNamespace\n)\x81", `found the name "argparse.Namespace"`},
 		"long name":         {"c" + strings.Repeat("a", 1000) + "\n\n", "expected at most 200 bytes"},
 		"object":            {"ccollections\nOrderedDict\n)\x81", "found the operation 0x81"},
 		"call of text":      {text("a") + ")R", "found a call of a value that is no function of tensors"},
 		"call of a dtype":   {"ctorch\nfloat32\n)R", "found a call"},
 		"call without args": {"ccollections\nOrderedDict\nNR", "found a call"},
-		"pairs":             {"ccollections\nOrderedDict\nN\x85R", "found other arguments of OrderedDict than a list"},
-		"items":             {"ccollections\nOrderedDict\n]K\x01a\x85R", "found other items of OrderedDict than pairs"},
+		"pairs":             {"ccollections\nOrderedDict\n]\x85R", "found arguments of OrderedDict, expected none"},
 		"length":            {"X\xff\xff\xff\xff", "found a length of 4294967295 bytes, expected at most the 1 that are left"},
-		"length of 8 bytes": {"\x8d\xff\xff\xff\xff\xff\xff\xff\xff", "found a length of 18446744073709551615 bytes"},
 		"end":               {"(", "found too few values, expected 1"},
 		"underflow":         {"\x87", "found too few values, expected 3"},
 		"mark":              {"K\x01(\x85", "found too few values, expected 1"},
@@ -95,11 +94,10 @@ func TestRefused(t *testing.T) {
 		"half an item":      {"}(K\x01u", "found keys and values"},
 		"no list":           {"}K\x01a", "found items of a value that is no list"},
 		"attributes":        {"]}b", "found attributes of a value that is no dict"},
-		"protocol":          {"\x80\x06", "found protocol 6, expected 2 to 5"},
+		"protocol":          {"\x80\x04", "found protocol 4, expected 2"},
 		"depth":             {nested(600), "expected at most 1000 bytes in all"},
 		"recursion":         {"}q\x00" + text("") + "h\x00s", "expected at most 1000 bytes in all"},
 		"long key":          {"}" + text(strings.Repeat("k", 2000)) + good + "s", "expected at most 1000 bytes in all"},
-		"twice":             {"}(" + text("a") + good + text("a") + good + "u", `tensor "a": found twice`},
 
 		"module":         {"(" + text("module") + "ctorch\nFloatStorage\nNNtQ", `found a reference to "module" outside the pickle`},
 		"reference":      {"K\x01Q", "outside the pickle, expected a storage"},
@@ -112,8 +110,6 @@ func TestRefused(t *testing.T) {
 		"begin":          {tensorOf(six, -1, tuple(2), tuple(1)), "at -1, expected it in a storage"},
 		"scalar":         {tensorOf(six, 6, tuple(), tuple()), "at 6, expected it in a storage"},
 		"large stride":   {tensorOf(six, 0, tuple(2, 2), tuple(1, 1<<31-1)), "expected it in a storage"},
-		"stride 0":       {tensorOf(six, 0, tuple(1<<30, 2), tuple(0, 1)), "expected elements that do not overlap"},
-		"overlap":        {tensorOf(six, 0, tuple(2, 3), tuple(1, 1)), "expected elements that do not overlap"},
 		"negative shape": {tensorOf(six, 0, tuple(-1), tuple(1)), "found arguments of a tensor"},
 		"strides":        {tensorOf(six, 0, tuple(2), tuple(1, 1)), "found 1 sizes and 2 strides"},
 		"dimensions":     {tensorOf(six, 0, tuple(make([]int, 65)...), tuple(make([]int, 65)...)), "at most 64 dimensions"},
@@ -124,7 +120,7 @@ func TestRefused(t *testing.T) {
 
 		"many values": {strings.Repeat("N", maxValues+1), "found more than 1048576 values"},
 		"many marks":  {strings.Repeat("(", maxValues+1), "found more than 1048576 values"},
-		"large memo":  {"N" + strings.Repeat("\x94", maxValues+1), "found more than 1048576 values"},
+		"large memo":  {"N" + strings.Repeat("q\x00", maxValues+1), "found more than 1048576 values"},
 		"long pickle": {text(strings.Repeat("a", maxPickle)), "found more than 33554432 bytes"},
 	} {
 		data := archived(t, c.pickle)
@@ -143,7 +139,7 @@ func checkError(t *testing.T, name string, err error, want string) {
 
 // legacy returns a file of the legacy layout.
 func legacy(version int, littleEndian, object, keys, storages string) []byte {
-	return []byte("\x80\x02" + string(legacyMagic) + "\x80\x02" + number(version) + ".\x80\x02}" + text("little_endian") + littleEndian + "s.\x80\x02" + object + ".\x80\x02" + keys + "." + storages)
+	return []byte(string(legacyMagic) + "\x80\x02" + number(version) + ".\x80\x02}" + text("little_endian") + littleEndian + "s.\x80\x02" + object + ".\x80\x02" + keys + "." + storages)
 }
 
 func TestFilesRefused(t *testing.T) {
@@ -167,12 +163,6 @@ func TestFilesRefused(t *testing.T) {
 	for i := range manyEntries {
 		manyEntries[i].name = fmt.Sprint("a/", i, strings.Repeat("x", 65000))
 	}
-	// Tensors that share elements may have 8 times the size of the file and 1 MB.
-	const n = 1 << 18
-	shared := "}(" + named("0", tensorOf(storageOf("0", n), 0, tuple(n), tuple(1))) + "q\x01"
-	for i := 1; i < 10; i++ {
-		shared += named(fmt.Sprint(i), "h\x01")
-	}
 	// A dict that has itself twice in each of 30 levels does not take 2^30 steps.
 	levels := "}q\x00"
 	for i := range 30 {
@@ -191,7 +181,7 @@ func TestFilesRefused(t *testing.T) {
 	}{
 		"empty":         {nil, "found no file of torch.save, or a truncated one: zip: not a valid zip file"},
 		"text":          {[]byte("some text"), "found no file of torch.save"},
-		"other zip":     {zipOf(t, entry{name: "a.txt"}), "found an archive without NAME/data.pkl"},
+		"other zip":     {zipOf(t, entry{name: "a.txt"}), "an archive without NAME/data.pkl"},
 		"other folder":  {archiveOf(entry{name: "../b"}), `found "../b" in the archive, expected each file once in "a/"`},
 		"twice":         {archiveOf(entry{name: "a/data.pkl", content: pickle}), `found "a/data.pkl" in the archive, expected each file once`},
 		"compressed":    {zipOf(t, entry{"a/data.pkl", pickle, zip.Deflate}), `found "data.pkl" compressed or encrypted, expected it stored`},
@@ -201,17 +191,16 @@ func TestFilesRefused(t *testing.T) {
 		"overlapping":   {overlapping, "found an overlap with storage"},
 		"outside":       {outside, `found 1073741824 bytes of "data/0" at offset`},
 		"directory":     {zipOf(t, manyEntries...), "found a directory of more than 16777216 bytes"},
-		"shared":        {zipOf(t, entry{name: "a/data.pkl", content: "\x80\x02" + shared + "u."}, entry{name: "a/data/0", content: strings.Repeat("\x00", 4*n)}), "tensor \"9\": found tensors that share their elements, in all more than 8 times the size of the file"},
 		"many places":   {archived(t, levels), "found more than 1048576 values"},
 		"version":       {legacy(1000, yes, object, keys, elements), "found version 1000 of the legacy layout, expected 1001"},
 		"other machine": {legacy(1001, no, object, keys, elements), "found a system that is not little-endian"},
 		"name":          {legacy(1001, yes, "cposix\nsystem\n", keys, elements), `pickle with the object: found the name "posix.system"`},
 		"no list":       {legacy(1001, yes, object, "]", elements), "found another list of storages than that of the 1 in the object"},
 		"other key":     {legacy(1001, yes, object, "]"+text("1")+"a", elements), `found storage "1" unknown or twice`},
-		"no storages":   {legacy(1001, yes, object, keys, ""), `storage "0": unexpected EOF`},
+		"no storages":   {legacy(1001, yes, object, keys, ""), `storage "0": EOF`},
 		"half storage":  {legacy(1001, yes, object, keys, elements[:10]), `storage "0": found 4 bytes at offset`},
 		"count":         {legacy(1001, yes, object, keys, "\x02"+elements[1:]), `storage "0": found 2 elements, expected 1`},
-		"magic only":    {[]byte("\x80\x02" + string(legacyMagic)), "pickle with the version: found the end of the file"},
+		"magic only":    {[]byte(string(legacyMagic)), "pickle with the version: found the end of the file"},
 	} {
 		_, err := Read(readerAt(c.data), int64(len(c.data)))
 		checkError(t, name, err, c.want)
@@ -228,10 +217,8 @@ func TestOpenErrors(t *testing.T) {
 	checkError(t, "text", err, "bad.pt: found no file of torch.save")
 	_, err = Open(dir)
 	checkError(t, "folder", err, "expected a regular file")
-	for _, path := range []string{bad, dir, filepath.Join(dir, "absent")} {
-		if Detect(path) {
-			t.Errorf("%s was detected", path)
-		}
+	if _, err := Open(bad); !errors.Is(err, ErrFormat) {
+		t.Errorf("error %v is not ErrFormat", err)
 	}
 	if _, err := Open(filepath.Join(dir, "absent")); !os.IsNotExist(err) {
 		t.Errorf("absent file: error %v", err)
@@ -260,16 +247,17 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		elements := 0
 		for _, x := range tensors {
 			n := 1
 			for _, dim := range x.Shape {
-				n *= dim
+				if n *= dim; n > 8*len(data) {
+					break
+				}
 			}
-			if elements += n; elements > maxShared*len(data)+minBytes {
-				t.Fatalf("found %d elements in %d bytes", elements, len(data))
+			if n > 8*len(data) {
+				continue // in another order, or empty
 			}
-			if err := x.Float32s(make([]float32, n)); err != nil && !strings.Contains(err.Error(), "found dtype") {
+			if err := x.Float32s(make([]float32, n)); err != nil && !strings.Contains(err.Error(), "found dtype") && !strings.Contains(err.Error(), "expected rows") {
 				t.Errorf("%s %v: %v", x.DType, x.Shape, err)
 			}
 		}

@@ -85,24 +85,12 @@ func (m *machine) reduce() {
 	m.push(v)
 }
 
-// orderedDict is OrderedDict() or, by Python 2, OrderedDict([[key, value], …]).
-func orderedDict(m *machine, args []any) (any, error) {
-	d := &dict{}
-	if len(args) == 0 {
-		return d, nil
+// orderedDict is OrderedDict().
+func orderedDict(_ *machine, args []any) (any, error) {
+	if len(args) > 0 {
+		return nil, fmt.Errorf("found arguments of OrderedDict, expected none: of Python 2")
 	}
-	pairs, ok := args[0].(*list)
-	if !ok || len(args) != 1 {
-		return nil, fmt.Errorf("found other arguments of OrderedDict than a list")
-	}
-	for _, item := range pairs.items {
-		pair, ok := item.(*list)
-		if m.count(1); !ok || len(pair.items) != 2 || m.err != nil {
-			return nil, fmt.Errorf("found other items of OrderedDict than pairs, or too many")
-		}
-		d.keys, d.values = append(d.keys, pair.items[0]), append(d.values, pair.items[1])
-	}
-	return d, nil
+	return &dict{}, nil
 }
 
 // size is torch.Size(tuple).

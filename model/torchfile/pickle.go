@@ -72,11 +72,9 @@ func (m *machine) run() (any, error) {
 func (m *machine) step(op byte) {
 	switch op {
 	case 0x80: // PROTO
-		if version := m.byte(); version < 2 || version > 5 {
-			m.fail("found protocol %d, expected 2 to 5", version)
+		if version := m.byte(); version != 2 {
+			m.fail("found protocol %d, expected 2, the default of torch.save", version)
 		}
-	case 0x95: // FRAME
-		m.number(8)
 
 	case 'N': // NONE
 		m.push(nil)
@@ -97,16 +95,6 @@ func (m *machine) step(op byte) {
 
 	case 'X': // BINUNICODE
 		m.push(string(m.next(m.number(4))))
-	case 0x8c, 'U': // SHORT_BINUNICODE, SHORT_BINSTRING
-		m.push(string(m.next(m.number(1))))
-	case 0x8d: // BINUNICODE8
-		m.push(string(m.next(m.number(8))))
-	case 'C': // SHORT_BINBYTES
-		m.next(m.number(1))
-		m.push(opaque{})
-	case 'B': // BINBYTES
-		m.next(m.number(4))
-		m.push(opaque{})
 
 	case ')': // EMPTY_TUPLE
 		m.push([]any(nil))
@@ -135,8 +123,6 @@ func (m *machine) step(op byte) {
 		m.put(m.number(1))
 	case 'r': // LONG_BINPUT
 		m.put(m.number(4))
-	case 0x94: // MEMOIZE
-		m.put(uint64(len(m.memo)))
 	case 'h': // BINGET
 		m.get(m.number(1))
 	case 'j': // LONG_BINGET
@@ -144,10 +130,6 @@ func (m *machine) step(op byte) {
 
 	case 'c': // GLOBAL
 		m.global(m.line(), m.line())
-	case 0x93: // STACK_GLOBAL
-		name, _ := m.pop().(string)
-		module, _ := m.pop().(string)
-		m.global(module, name)
 	case 'Q': // BINPERSID
 		id := m.pop()
 		m.push(m.storage(id))

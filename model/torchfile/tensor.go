@@ -1,7 +1,6 @@
 package torchfile
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -29,7 +28,7 @@ type view struct {
 	strides []int // in elements
 }
 
-// newView returns a view, or an error for elements outside the storage or overlapping ones.
+// newView returns a view, or an error for elements outside the storage.
 func newView(s *storage, elem elementType, offset int64, shape, strides []int) (*view, error) {
 	v := &view{s, elem, offset, shape, strides}
 	if len(shape) != len(strides) {
@@ -40,69 +39,35 @@ func newView(s *storage, elem elementType, offset int64, shape, strides []int) (
 	}
 	n := s.bytes() / elem.size
 	left := n - 1 - offset // elements after the first one
-	inside, apart := offset >= 0 && left >= 0, true
+	inside := offset >= 0 && left >= 0
 	for i, dim := range shape {
-		switch {
-		case dim == 1 || !inside || !apart:
-		case strides[i] == 0:
-			apart = false
-		case int64(dim-1) > left/int64(strides[i]):
-			inside = false
-		default:
+		if dim == 1 || strides[i] == 0 || !inside {
+			continue
+		}
+		if inside = int64(dim-1) <= left/int64(strides[i]); inside {
 			left -= int64(dim-1) * int64(strides[i])
 		}
 	}
 	if !inside {
 		return nil, fmt.Errorf("found a tensor of shape %s and strides %s at %d, expected it in a storage of %d elements", shapeText(shape), shapeText(strides), offset, n)
 	}
-	inner := 0 // distance of the first and the last element of the inner dimensions
-	for _, i := range v.byStride() {
-		if shape[i] > 1 && inside {
-			apart = apart && strides[i] > inner
-			inner += (shape[i] - 1) * strides[i]
-		}
-	}
-	if !apart {
-		return nil, fmt.Errorf("found a tensor of shape %s and strides %s, expected elements that do not overlap", shapeText(shape), shapeText(strides))
-	}
 	return v, nil
 }
 
-// bytes returns the bytes of the elements.
-func (v *view) bytes() int64 {
+// count returns the number of elements, and whether they are in row-major order without gaps, so
+// that the storage has them all.
+func (v *view) count() (n int64, isContiguous bool) {
 	if slices.Contains(v.shape, 0) {
-		return 0
+		return 0, true
 	}
-	n := v.elem.size
-	for _, dim := range v.shape {
-		n *= int64(dim) // no overflow, because the elements do not overlap
-	}
-	return n
-}
-
-// byStride returns the dimensions in ascending order of strides.
-func (v *view) byStride() []int {
-	var list []int
-	for i := range v.shape {
-		list = append(list, i)
-	}
-	slices.SortFunc(list, func(a, b int) int { return cmp.Compare(v.strides[a], v.strides[b]) })
-	return list
-}
-
-// span returns the distance of the first and the last element in the storage plus 1, and whether
-// the elements are in row-major order without gaps.
-func (v *view) span() (n int, isContiguous bool) {
-	n, isContiguous = 1, true
-	size := 1
+	n = 1
 	for i, dim := range slices.Backward(v.shape) {
-		if dim > 1 {
-			isContiguous = isContiguous && v.strides[i] == size
-			n += (dim - 1) * v.strides[i]
+		if dim > 1 && int64(v.strides[i]) != n {
+			return 0, false
 		}
-		size *= dim
+		n *= int64(dim)
 	}
-	return n, isContiguous
+	return n, true
 }
 
 // shapeText formats a shape for an error message, truncated to 8 dimensions.
@@ -114,34 +79,18 @@ func shapeText(shape []int) string {
 }
 
 // Float32s copies the elements to dst, in row-major order. The conversions are those of
-// [safetensors.Tensor.Float32s]. It returns an error that names the tensor for other types, if dst
-// does not have the length of the shape, and if the file cannot be read. It needs 1 MB of memory,
-// and for elements in another order that of the part of the storage that has them, as float32.
+// [safetensors.Tensor.Float32s]. It returns an error that names the tensor for other types, for
+// elements in another order or with gaps, if dst does not have the length of the shape, and if the
+// file cannot be read. It needs 1 MB of memory.
 func (t *Tensor) Float32s(dst []float32) error {
-	v := t.view
-	if n := v.bytes() / v.elem.size; n != int64(len(dst)) {
+	n, isContiguous := t.view.count()
+	switch {
+	case !isContiguous:
+		return fmt.Errorf("tensor %.80q: found strides %s of shape %s, expected rows without gaps, as of x.contiguous()", t.Name, shapeText(t.view.strides), shapeText(t.Shape))
+	case n != int64(len(dst)):
 		return fmt.Errorf("tensor %.80q: found %d elements in shape %s, expected %d", t.Name, n, shapeText(t.Shape), len(dst))
 	}
-	if len(dst) == 0 {
-		return nil
-	}
-	n, isContiguous := v.span()
-	if isContiguous {
-		return t.read(dst, v.offset)
-	}
-	stored := make([]float32, n)
-	if err := t.read(stored, v.offset); err != nil {
-		return err
-	}
-	for i := range dst {
-		at, rest := 0, i
-		for k, dim := range slices.Backward(v.shape) {
-			at += rest % dim * v.strides[k]
-			rest /= dim
-		}
-		dst[i] = stored[at]
-	}
-	return nil
+	return t.read(dst, t.view.offset)
 }
 
 // read sets dst to the elements of the storage from index at on.

@@ -9,6 +9,7 @@ import (
 	"tfm/model/convert/internal/parts"
 	"tfm/model/convert/internal/parttest"
 	"tfm/model/safetensors"
+	"tfm/model/torchfile"
 )
 
 // index returns an index of files.
@@ -62,21 +63,30 @@ func TestMarianHFOfPyTorch(t *testing.T) {
 
 // Weights are in one file or in those of an index, as safetensors or of PyTorch.
 func TestHFWeights(t *testing.T) {
-	const torchSmall = "../../torchfile/testdata/small-"
+	const torchWhole = "../../torchfile/testdata/whole-"
 	one, two := safetensorsOf(t, "a", "b"), safetensorsOf(t, "c")
-	zipped, legacy := parttest.ReadFile(t, torchSmall+"zip-4.pt"), parttest.ReadFile(t, torchSmall+"legacy-4.pt")
+	zipped, legacy := parttest.ReadFile(t, torchWhole+"zip.pt"), parttest.ReadFile(t, torchWhole+"legacy.pt")
+	inBoth := map[string]string{"c": "2.safetensors"}
+	whole, err := torchfile.Open(torchWhole + "zip.pt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer whole.Close()
+	for _, x := range whole.Tensors() {
+		inBoth[x.Name] = "1.bin"
+	}
 	for name, c := range map[string]struct {
 		files map[string]string
 		names string // of tensors of two or three elements
 		want  string // error
 	}{
 		"safetensors": {map[string]string{"model.safetensors": one, "pytorch_model.bin": "damaged"}, "a b", ""},
-		"zip":         {map[string]string{"pytorch_model.bin": zipped}, "bias", ""},
-		"legacy":      {map[string]string{"pytorch_model.bin": legacy}, "bias", ""},
+		"zip":         {map[string]string{"pytorch_model.bin": zipped}, "model.bf16", ""},
+		"legacy":      {map[string]string{"pytorch_model.bin": legacy}, "model.bf16", ""},
 		"index": {map[string]string{"1.safetensors": one, "2.safetensors": two,
 			"model.safetensors.index.json": index(t, map[string]string{"a": "1.safetensors", "b": "1.safetensors", "c": "2.safetensors"})}, "a b c", ""},
 		"index of PyTorch": {map[string]string{"1.bin": zipped, "2.safetensors": two,
-			"pytorch_model.bin.index.json": index(t, map[string]string{"weight": "1.bin", "bias": "1.bin", "c": "2.safetensors"})}, "bias c", ""},
+			"pytorch_model.bin.index.json": index(t, inBoth)}, "model.bf16 c", ""},
 		"none":          {nil, "", "found no weights, expected model.safetensors, pytorch_model.bin or their files with an index"},
 		"damaged":       {map[string]string{"pytorch_model.bin": "damaged"}, "", "pytorch_model.bin: found no file of torch.save"},
 		"damaged index": {map[string]string{"pytorch_model.bin.index.json": "{"}, "", "pytorch_model.bin.index.json: unexpected end"},

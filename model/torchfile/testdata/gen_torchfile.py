@@ -1,5 +1,5 @@
-"""Writes *.pt, one object in the layouts and protocols of torch.save, and NAME.safetensors with
-its tensors, in the types of the file and contiguous. Those of half and bfloat are another object.
+"""Writes whole-*.pt, one object in both layouts of torch.save, and whole.safetensors with its
+tensors, in the types of the file and contiguous.
 
 usage: python gen_torchfile.py FOLDER    (needs torch, numpy, safetensors)
 """
@@ -27,7 +27,6 @@ ints = dict(i64=torch.tensor([[-1, 2**40]]), i32=torch.tensor([-3, 4], dtype=tor
 whole = {"model": floats, "ints": ints, "optimizer": {"state": {0: {"step": torch.tensor(3.0), "avg": torch.ones(2)}}, "groups": [{"lr": 0.1, "params": [0, 300, 70000, -1]}]},
     "list": [torch.ones(1), "text", (torch.zeros(2), None)], "epoch": 3, "large": 2**100, "done": True, "name": "ä" * 200, "size": torch.Size([2, 3]),
     "dtype": torch.float32}
-small = OrderedDict(weight=torch.randn(2, 3), bias=floats["bf16"])
 
 
 def tensors(prefix, value):
@@ -45,9 +44,5 @@ def write(name, value, **options):
 
 
 save_file(tensors("", whole), os.path.join(out, "whole.safetensors"))
-save_file(tensors("", small), os.path.join(out, "small.safetensors"))
 write("whole-zip", whole)
 write("whole-legacy", whole, _use_new_zipfile_serialization=False)
-for protocol in 3, 4, 5:
-    write(f"small-zip-{protocol}", small, pickle_protocol=protocol)
-    write(f"small-legacy-{protocol}", small, pickle_protocol=protocol, _use_new_zipfile_serialization=False)
