@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"tfm/cmd/tfm/internal/cli"
-	"tfm/cmd/tfm/internal/settings"
 	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/training"
 	"tfm/cmd/tfm/internal/translator"
@@ -21,78 +20,27 @@ import (
 	"tfm/text"
 )
 
-// The limits of a vocabulary, those of model.Config.
-const minVocab, maxVocab = 4, 1 << 24
-
 func infoCommand(f *cli.Flags) cli.Action {
-	c := information{given: f.Given}
-	f.BoolVar(&c.json, "json", false, "print a JSON object").Common()
-	f.StringVar(&c.model, "model", "", "model `file` to show").Common()
-	settings.PresetFlag(f, &c.preset, "base").Common()
-	f.IntVar(&c.size, "vocab-size", 0, "pieces of a joint vocabulary").Range(minVocab, maxVocab).Common()
-	config, _ := model.Preset("base")
-	settings.InfoFlags(f, &config)
+	var c information
+	f.BoolVar(&c.json, "json", false, "print a JSON object")
+	f.StringVar(&c.model, "model", "", "model `file` to show")
 	return c.run
 }
 
 // information is the command with its flags.
 type information struct {
-	given         func() map[string]string // flags of the command line
-	model, preset string
-	size          int // of the vocabulary
-	json          bool
+	model string
+	json  bool
 }
 
+// run verifies a model file and prints its header, without loading the weights.
 func (c *information) run(_ context.Context, args []string) error {
-	given := c.given()
-	delete(given, "json")
 	if len(args) == 1 && c.model == "" {
-		c.model, given["model"] = args[0], args[0]
-		args = nil
+		c.model, args = args[0], nil
 	}
-	err := cmp.Or(
-		cli.NoArguments(args),
-		cli.UsageIf(c.model != "" && len(given) > 1, "a model excludes the flags of a preset"),
-	)
-	switch {
-	case err != nil:
-		return err
-	case c.model != "":
-		return c.infoOfModel()
-	}
-	return c.infoOfPreset()
-}
-
-// infoOfPreset prints the configuration that the flags describe.
-func (c *information) infoOfPreset() error {
-	run, err := settings.Model(c.preset, c.given())
-	if err != nil {
+	if err := cmp.Or(cli.NoArguments(args), cli.UsageIf(c.model == "", "expected a model file")); err != nil {
 		return err
 	}
-	config, size := run.Config, c.size
-	if size == 0 && run.Origin("vocab-size") == settings.Recipe {
-		size = run.VocabSize
-	}
-	switch {
-	case size != 0:
-		config.SrcVocab, config.TgtVocab = size, size
-	case run.Origin("preset") == settings.CommandLine:
-		return cli.Usagef("-preset %s needs -vocab-size, such as 32000", c.preset)
-	default:
-		return cli.Usagef("expected a model file, or -vocab-size")
-	}
-	if err := settings.Error(config.Validate()); err != nil {
-		return err
-	}
-	h, settings := model.Header{Config: config}, run.Options.Search.Saved()
-	if c.json {
-		return printJSON(h, settings, 0)
-	}
-	return printHeader(h, settings, nil, "")
-}
-
-// infoOfModel verifies a model file and prints its header, without loading the weights.
-func (c *information) infoOfModel() error {
 	path := c.model
 	file, err := openModel(path)
 	if err != nil {
@@ -154,7 +102,7 @@ func openModel(path string) (*safetensors.File, error) {
 	return nil, err
 }
 
-// printJSON prints a header as a JSON object. size is that of the file in bytes, 0 without one.
+// printJSON prints the header of a file of size bytes as a JSON object.
 func printJSON(h model.Header, settings decode.Settings, size int64) error {
 	e := json.NewEncoder(os.Stdout)
 	e.SetEscapeHTML(false)
@@ -165,7 +113,7 @@ func printJSON(h model.Header, settings decode.Settings, size int64) error {
 		TgtLang    string            `json:"tgt_lang,omitempty"`
 		Form       string            `json:"weights"`
 		Info       map[string]string `json:"info,omitempty"`
-		Bytes      int64             `json:"bytes,omitempty"`
+		Bytes      int64             `json:"bytes"`
 		Parameters int               `json:"parameters"`
 	}{h.Config, settings, h.SrcLang, h.TgtLang, cmp.Or(h.Form, "float32"), h.Info, size, h.Config.CountParams()})
 }
@@ -192,8 +140,8 @@ func unlessZero[T comparable](format string, x T) string {
 }
 
 // printHeader prints a configuration, which shows the chosen variant of the paper, the length
-// penalty, and of a model file the shortlist, which may be nil, the languages, the training and the
-// given description of the file.
+// penalty, the shortlist, which may be nil, the languages, the training and the given description
+// of the file.
 func printHeader(h model.Header, settings decode.Settings, list *decode.Shortlist, file string) error {
 	var t header
 	t.layers(h.Config)

@@ -13,7 +13,6 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/release"
 	"tfm/cmd/tfm/internal/settings"
-	"tfm/cmd/tfm/internal/terminal"
 	"tfm/cmd/tfm/internal/tokenizers"
 	"tfm/cmd/tfm/internal/training"
 	"tfm/mat"
@@ -23,8 +22,7 @@ import (
 )
 
 func planCommand(f *cli.Flags) cli.Action {
-	t := trainer{Run: settings.NewPlan(f)}
-	return t.plan
+	return newTrainer(settings.NewPlan(f)).plan
 }
 
 // planFile is the file of the settings in the folder of a training in rounds. Its names of corpora
@@ -37,7 +35,7 @@ func (t *trainer) plan(ctx context.Context, args []string) error {
 		return cli.Usagef("found %d folders, expected one for the files of the rounds", len(args))
 	}
 	dir := args[0]
-	t.progress, t.Out = terminal.NewProgress(os.Stderr), training.ModelOfRounds(dir)
+	t.Out = training.ModelOfRounds(dir)
 	if path := filepath.Join(dir, planFile); !t.Dump {
 		if _, err := os.Stat(path); err == nil {
 			return fmt.Errorf("%s already exists: choose another folder, or remove this one", path)
@@ -213,7 +211,7 @@ func (r *rounds) do(ctx context.Context, c *train.Checkpoint, part func(context.
 	defer stop()
 	files := settings.NewPlan(cli.NewFlags())
 	files.ConfigFile = filepath.Join(c.Options.Dir, planFile)
-	t := trainer{Run: files, progress: terminal.NewProgress(os.Stderr)}
+	t := newTrainer(files)
 	if err := t.load(); err != nil {
 		return cli.MayRetry(err)
 	}

@@ -134,7 +134,6 @@ func TestSettingsAsFlags(t *testing.T) {
 		"train -beta1 0.9":       `beta1 is a setting, not a flag; did you mean "-set beta1=0.9"?`,
 		"train -norm-eps=1e-6":   `norm-eps is a setting, not a flag; did you mean "-set norm-eps=1e-6"?`,
 		"train -d-k -d-v 3":      `d-k is a setting, not a flag; did you mean "-set d-k=N"?`,
-		"info -positions halves": `positions is a setting, not a flag; did you mean "-set positions=halves"?`,
 		"train -set beta3=0.9":   `-set beta3=0.9: unknown setting beta3; did you mean "beta1"?`,
 		"train -set resume=true": `-set resume=true: resume is not a setting, only a flag of the command line; run 'tfm help train'`,
 		"train -set beta1":       `-set is "beta1", expected name=value; run 'tfm help train'`,

@@ -28,10 +28,15 @@ import (
 )
 
 func trainCommand(f *cli.Flags) cli.Action {
-	t := trainer{Run: settings.NewRun(f)}
+	t := newTrainer(settings.NewRun(f))
+	for _, g := range f.All() {
+		if g.Name != "threads" {
+			g.Not("plan")
+		}
+	}
 	f.Group("Rounds")
 	f.StringVar(&t.rounds, "plan", "", "`folder` of 'tfm plan': make all its rounds in turn on this machine; only -threads goes with it").Action()
-	f.StringVar(&t.replay, "replay", "", "`file` of the weights of a training with the same plan, whose rounds were merged without some workers: leave out the same").Action()
+	f.StringVar(&t.replay, "replay", "", "`file` of the weights of a training with the same plan, whose rounds were merged without some workers: leave out the same").Action().Needs("plan")
 	return t.run
 }
 
@@ -51,14 +56,14 @@ type trainer struct {
 	rounds, replay string // -plan, -replay
 }
 
+func newTrainer(r *settings.Run) *trainer {
+	return &trainer{Run: r, progress: terminal.NewProgress(os.Stderr)}
+}
+
 func (t *trainer) run(ctx context.Context, _ []string) error {
 	if t.rounds != "" {
-		return t.makeRounds(ctx)
+		return (&rounds{threads: t.Threads, replay: t.replay, prints: true}).all(ctx, t.rounds)
 	}
-	if t.replay != "" {
-		return cli.Usagef("-replay needs -plan")
-	}
-	t.progress = terminal.NewProgress(os.Stderr)
 	if err := t.settle(); err != nil {
 		return err
 	}
@@ -71,17 +76,6 @@ func (t *trainer) run(ctx context.Context, _ []string) error {
 		return t.Write(os.Stdout)
 	}
 	return t.train(ctx)
-}
-
-// makeRounds makes the rounds of -plan.
-func (t *trainer) makeRounds(ctx context.Context) error {
-	for name := range t.Flags().Given() {
-		if name != "plan" && name != "replay" && name != "threads" {
-			return cli.Usagef("either -plan, whose settings are fixed, or %s", t.Flags().Lookup(name).Label())
-		}
-	}
-	r := rounds{threads: t.Threads, replay: t.replay, prints: true}
-	return r.all(ctx, t.rounds)
 }
 
 // settle reads the files of settings, validates the settings and checks that the files that they

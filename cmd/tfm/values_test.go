@@ -39,7 +39,7 @@ func commandLines(t *testing.T) map[string]string {
 		"score":       "-ref SRC SRC",
 		"score-pairs": "-model MODEL -src SRC -tgt SRC",
 		"report":      "-run OUT",
-		"info":        "-vocab-size 300",
+		"info":        "MODEL",
 		"mnist":       "-data OUT",
 	}
 	names := strings.NewReplacer("SRC", src, "OUT", filepath.Join(dir, "out"), "MODEL", smallModel(t, 60))

@@ -101,7 +101,7 @@ func TestWrongRounds(t *testing.T) {
 		{2, []string{"work", dir, "1", "2"}, []string{`worker is "2", expected 0 to 1`}},
 		{1, []string{"work", filepath.Dir(dir), "1", "0"}, []string{"outer.safetensors is missing", "tfm plan"}},
 		{2, []string{"merge", "-quorum", "3", dir, "1"}, []string{"-quorum is 3, expected 0 to 2"}},
-		{2, []string{"train", "-plan", dir, "-seed", "2"}, []string{"either -plan", "-seed"}},
+		{2, []string{"train", "-plan", dir, "-seed", "2"}, []string{"either -seed or -plan"}},
 		{1, []string{"train", "-plan", dir, "-replay", file}, []string{file}},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {

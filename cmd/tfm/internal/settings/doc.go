@@ -28,6 +28,6 @@
 //     differs from that of its field in JSON.
 //   - The traits of the flag follow its declaration: Setting (only -set and lines of files give
 //     it), Action (it is no setting), With(free) (it may differ in a resumed run; fields of
-//     train.Options have the tag resume:"free" instead) and With(notInPlan) (a training in rounds
-//     has none).
+//     train.Options have the tag resume:"free" instead), With(notInPlan) (a training in rounds has
+//     none) and With(local) (no recipe has it).
 package settings

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -35,8 +34,7 @@ func TestRecipesAreComplete(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, g := range r.flags.All() {
-			kind, _ := flag.UnquoteUsage(g.Flag)
-			elsewhere := kind == "file" || kind == "folder" || kind == "language" || g.IsAction() || slices.Contains([]string{"preset", "threads", "tag", "trim"}, g.Name)
+			elsewhere := g.IsAction() || g.Has(local)
 			if has := r.Origin(g.Name) == Recipe; has == elsewhere {
 				t.Errorf("%s: %s is set: %v, want %v (where it is missing add: %s = %s)", file, g.Name, has, !elsewhere, g.Name, g.DefValue)
 			}

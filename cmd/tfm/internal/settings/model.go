@@ -63,14 +63,6 @@ func initFlag(f *cli.Flags, c *model.Config) {
 	f.TextVar(&c.Init, "init-scheme", c.Init, "initial weights: xavier, pytorch (as in nn.Transformer), or zero-output (sublayers add nothing at first)").Choices(names[model.InitScheme]()...).Setting()
 }
 
-// InfoFlags declares the settings of a model that info can show, with the values in c as defaults.
-// Model reads them.
-func InfoFlags(f *cli.Flags, c *model.Config) {
-	initFlag(f, c)
-	modelFlags(f, c)
-	regularizationFlags(f, c)
-}
-
 // finalNormValue is a flag that needs no value to be true.
 type finalNormValue model.FinalNorm
 

@@ -78,29 +78,6 @@ func (r *Run) Resolve(facts Facts) error {
 	return r.validate()
 }
 
-// Model returns the settings of the model of a preset or recipe with the flags in given, for tfm
-// info. It ignores flags that are not settings of a model, and derives no settings of a training.
-func Model(preset string, given map[string]string) (*Run, error) {
-	r := NewRun(cli.NewFlags())
-	for name, value := range given {
-		if r.flags.Lookup(name) == nil || name == "vocab-size" {
-			continue
-		}
-		if err := r.flags.Set(name, value); err != nil {
-			return nil, err
-		}
-	}
-	r.Preset = preset
-	if err := r.Load(); err != nil {
-		return nil, err
-	}
-	if err := r.usePreset(); err != nil {
-		return nil, err
-	}
-	r.outputBias(true)
-	return r, nil
-}
-
 // usePreset sets the model and the options, except given ones, to those of r.Preset.
 func (r *Run) usePreset() (err error) {
 	defer r.hold()()

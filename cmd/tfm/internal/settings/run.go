@@ -108,27 +108,30 @@ func (r *Run) declare(f *cli.Flags) {
 const (
 	free      cli.Trait = 1 << iota // may differ in a resumed run from the checkpoint
 	notInPlan                       // a training in rounds does not have it
+	local                           // of the machine, of files or of what these contain: no recipe has it
 )
 
 // fileFlags declares the flags of the files of a run.
 func (r *Run) fileFlags(f *cli.Flags) {
 	f.Group("Files")
-	f.StringVar(&r.Src, "src", "", "`file` of source sentences, one a line, or .gz").Common().With(free)
-	f.StringVar(&r.Tgt, "tgt", "", "`file` of their translations, line by line").Common().With(free)
-	f.StringVar(&r.TSV, "tsv", "", "`file` of lines with source, tab, target, or translation memory (TMX), or .gz; replaces -src and -tgt").Common().With(free)
-	f.StringVar(&r.Mix, "mix", "", "`file` that lists several sources of pairs with their shares, in OpusTrainer's form; replaces -src and -tgt").With(free)
-	f.StringVar(&r.ValidSrc, "valid-src", "", "`file` of validation source sentences; without it some of the pairs are held out").Common().With(free)
-	f.StringVar(&r.ValidTgt, "valid-tgt", "", "`file` of their translations").Common().With(free)
-	f.StringVar(&r.ValidTSV, "valid-tsv", "", "`file` as of -tsv; replaces -valid-src and -valid-tgt").With(free)
-	f.StringVar(&r.SrcLang, "src-lang", "", "source `language` recorded in the model, a BCP 47 tag such as en or zh-Hant; with -init of a model of several that of the pairs, also as eng_Latn").Default("detected").With(free)
-	f.StringVar(&r.TgtLang, "tgt-lang", "", "target `language` recorded in the model").Default("detected").With(free)
-	f.BoolVar(&r.Tagged, "tag", false, "each source begins with >>id<<, such as >>fra<<, the language of its target: the model translates to all these languages, by -to")
-	f.StringVar(&r.Out, "o", DefaultModel, "model `file` to write; its checkpoints go to a folder of the same name with .ckpt").Common().With(free).With(notInPlan)
+	f.StringVar(&r.Src, "src", "", "`file` of source sentences, one a line, or .gz").Common().With(free | local)
+	f.StringVar(&r.Tgt, "tgt", "", "`file` of their translations, line by line").Common().With(free | local)
+	f.StringVar(&r.TSV, "tsv", "", "`file` of lines with source, tab, target, or translation memory (TMX), or .gz; replaces -src and -tgt").Common().With(free | local)
+	f.StringVar(&r.Mix, "mix", "", "`file` that lists several sources of pairs with their shares, in OpusTrainer's form; replaces -src and -tgt").With(free | local)
+	f.StringVar(&r.ValidSrc, "valid-src", "", "`file` of validation source sentences; without it some of the pairs are held out").Common().With(free | local)
+	f.StringVar(&r.ValidTgt, "valid-tgt", "", "`file` of their translations").Common().With(free | local)
+	f.StringVar(&r.ValidTSV, "valid-tsv", "", "`file` as of -tsv; replaces -valid-src and -valid-tgt").With(free | local)
+	f.StringVar(&r.SrcLang, "src-lang", "", "source `language` recorded in the model, a BCP 47 tag such as en or zh-Hant; with -init of a model of several that of the pairs, also as eng_Latn").Default("detected").With(free | local)
+	f.StringVar(&r.TgtLang, "tgt-lang", "", "target `language` recorded in the model").Default("detected").With(free | local)
+	f.BoolVar(&r.Tagged, "tag", false, "each source begins with >>id<<, such as >>fra<<, the language of its target: the model translates to all these languages, by -to").With(local)
+	f.StringVar(&r.Out, "o", DefaultModel, "model `file` to write; its checkpoints go to a folder of the same name with .ckpt").Common().With(free | local).With(notInPlan)
 	f.BoolVar(&r.Resume, "resume", false, "continue from the newest checkpoint").Common().Action().With(notInPlan)
 	f.BoolVar(&r.Force, "force", false, "replace an existing model and its checkpoints").Common().Action().With(notInPlan)
 
 	f.Group("Presets and settings files")
-	PresetFlag(f, &r.Preset, Auto).Common().With(free)
+	presets := append(append(model.PresetNames(), recipes.Names()...), Auto)
+	f.StringVar(&r.Preset, "preset", Auto, "model size with its settings: auto (chosen from -time), demo, tiny, small, base, big, or a row of the paper's Table 3, A1 to E; "+
+		"or a recipe with all settings of a run: "+strings.Join(recipes.Names(), ", ")).Choices(presets...).Common().With(free | local)
 	f.StringVar(&r.ConfigFile, "config", "", "settings `file` with lines 'name = value'; flags override it").Action()
 	f.BoolVar(&r.Dump, "dump-config", false, "print all settings as a -config file and exit").Action()
 }
@@ -151,10 +154,10 @@ func (r *Run) courseFlags(f *cli.Flags) {
 	for _, g := range penaltyFlags(f, &o.Search, "divisor of the log-probability of a translation, recorded in the model for 'tfm translate'") {
 		g.Default(byPreset).With(free)
 	}
-	f.StringVar(&r.TensorBoard, "tensorboard", "", "`folder` for TensorBoard event files: losses, rates, speeds, and histograms of each head's attention entropy; one folder a run").With(free).With(notInPlan)
+	f.StringVar(&r.TensorBoard, "tensorboard", "", "`folder` for TensorBoard event files: losses, rates, speeds, and histograms of each head's attention entropy; one folder a run").With(free | local).With(notInPlan)
 
 	f.Group("Machine")
-	cli.ThreadsFlag(f, &r.Threads).Common().With(free)
+	cli.ThreadsFlag(f, &r.Threads).Common().With(free | local)
 	f.BoolVar(&o.BF16, "bf16", o.BF16, "multiply by the weights in bfloat16 where that is faster than float32; the weights then depend on the processor").With(notInPlan)
 }
 
@@ -162,14 +165,14 @@ func (r *Run) courseFlags(f *cli.Flags) {
 func (r *Run) dataFlags(f *cli.Flags) {
 	o := &r.Options
 	f.Group("Initial weights")
-	f.StringVar(&o.Init, "init", "", "model or checkpoint `file` to fine-tune").Common()
+	f.StringVar(&o.Init, "init", "", "model or checkpoint `file` to fine-tune").Common().With(local)
 	initFlag(f, &r.Config)
 	f.Uint64Var(&o.Seed, "seed", o.Seed, "random seed of initial weights, order of the pairs and dropout")
 
 	f.Group("Vocabulary and batches")
 	f.StringVar(&r.Vocab, "vocab", "", "`file` of 'tfm vocab' or sentencepiece, two of them (SOURCE,TARGET), model, or CODES,VOCABULARY of subword-nmt, whose tokenizers to use; without it tokenizers are trained. With -init it replaces the "+
-		"model's tokenizers: pieces that both have keep their embeddings").With(free)
-	f.BoolVar(&r.Trim, "trim", false, "with -init, drop the pieces that the training pairs do not use, and their embeddings: a smaller and faster model").With(free)
+		"model's tokenizers: pieces that both have keep their embeddings").With(free | local)
+	f.BoolVar(&r.Trim, "trim", false, "with -init, drop the pieces that the training pairs do not use, and their embeddings: a smaller and faster model").With(free | local)
 	f.IntVar(&r.VocabSize, "vocab-size", 8000, "vocabulary size: number of pieces of the tokenizer that is trained").Common().Default(chosenDefault).With(free)
 	f.BoolVar(&r.Joint, "joint", true, "train one tokenizer for both sides; -joint=false: one for each")
 	f.IntVar(&o.BatchTokens, "batch-tokens", o.BatchTokens, "limit of target tokens in a batch").Default(byPreset)
@@ -214,16 +217,6 @@ func (r *Run) Flags() *cli.Flags { return r.flags }
 
 // CheckpointDir returns the folder of the checkpoints of a run that writes a model to r.Out.
 func (r *Run) CheckpointDir() string { return strings.TrimSuffix(r.Out, ".safetensors") + ".ckpt" }
-
-// PresetFlag declares -preset: the presets, the recipes and, as the default of a training, Auto.
-func PresetFlag(f *cli.Flags, p *string, value string) *cli.Flag {
-	choices, auto := append(model.PresetNames(), recipes.Names()...), ""
-	if value == Auto {
-		choices, auto = append(choices, Auto), "auto (chosen from -time), "
-	}
-	return f.StringVar(p, "preset", value, "model size with its settings: "+auto+"demo, tiny, small, base, big, or a row of the paper's Table 3, A1 to E; "+
-		"or a recipe with all settings of a run: "+strings.Join(recipes.Names(), ", ")).Choices(choices...)
-}
 
 // TokenizeFlag declares -tokenize.
 func TokenizeFlag(f *cli.Flags, t *score.Tokenizer) *cli.Flag {
