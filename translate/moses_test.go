@@ -15,7 +15,7 @@ import (
 // Models with Moses' rules take and give raw text: a prefix is raw, tokens have ranges of raw text,
 // and the certain parts of a translation together are its text, whatever a random model says.
 func TestMoses(t *testing.T) {
-	codes, err := subword.NewCodes(subword.Version02, [][2]string{
+	codes, err := subword.NewCodes([][2]string{
 		{"c", "h"}, {"l", "e</w>"}, {"@", "-"}, {"@-", "@</w>"}, {"&", "a"}, {"&a", "p"}, {"&ap", "o"}, {"&apo", "s"}, {"&apos", ";</w>"},
 	})
 	if err != nil {
@@ -25,7 +25,7 @@ func TestMoses(t *testing.T) {
 	for _, piece := range strings.Fields("l@@ le ch@@ t t@@ c@@ h@@ a@@ a &@@ a@@@@ &apos; &amp; &quot; @-@ , . ( ) $ 5 5@@ ? ! „ “ s l&apos; 中 文") {
 		entries = append(entries, subword.Entry{Piece: piece})
 	}
-	v, err := subword.NewVocabulary(entries, 0)
+	v, err := subword.NewVocabulary(entries)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"tfm/model/convert/internal/parttest"
 	"tfm/model/decode"
 	"tfm/text/tokenizer/bpe"
+	"tfm/text/tokenizer/moses"
 	"tfm/text/tokenizer/sentencepiece"
 	"tfm/text/tokenizer/sentencepiece/train"
 	"tfm/text/tokenizer/subword"
@@ -58,21 +59,26 @@ func trainBPE(t *testing.T, size int, lines []string) *bpe.Tokenizer {
 // subwordOf returns a joint tokenizer of subword-nmt with the pieces of lines.
 func subwordOf(t *testing.T, lines []string) vocab.Tokenizers {
 	t.Helper()
-	codes, err := subword.NewCodes(subword.Version02, [][2]string{{"t", "h"}, {"e", "r"}, {"th", "e</w>"}, {"e", "r</w>"}})
+	codes, err := subword.NewCodes([][2]string{{"t", "h"}, {"e", "r"}, {"th", "e</w>"}, {"e", "r</w>"}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	empty, err := subword.NewVocabulary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := subword.NewRaw(codes, empty, moses.NewChain("en")) // splits no segment again
 	var entries []subword.Entry
 	seen := map[string]bool{}
 	for _, line := range lines {
-		for piece := range strings.FieldsSeq(codes.Segment(line, nil)) {
+		for piece := range strings.FieldsSeq(whole.Segment(line)) {
 			if !seen[piece] {
 				seen[piece] = true
 				entries = append(entries, subword.Entry{Piece: piece})
 			}
 		}
 	}
-	v, err := subword.NewVocabulary(entries, 0)
+	v, err := subword.NewVocabulary(entries)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,9 @@ package subword
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -19,20 +17,13 @@ const (
 	endOfWord = "</w>"
 )
 
-// Version is the format version of a file of codes. It decides where the end of a word is.
-type Version uint8
-
-const (
-	Version01 Version = iota + 1 // the end of a word is a symbol; files without a version
-	Version02                    // the end of a word is part of its last character
-)
-
-var versionLines = map[Version]string{Version01: "#version: 0.1", Version02: "#version: 0.2"}
+// versionLine begins a file of codes. The end of a word is part of its last character, unlike in
+// version 0.1.
+const versionLine = "#version: 0.2"
 
 // Codes are the merges of a file of codes. They are immutable and safe for concurrent use.
 type Codes struct {
-	version Version
-	lines   [][2]string // as in the file
+	lines [][2]string // as in the file
 
 	symbols map[string]int32
 	table   *merges.Table
@@ -47,11 +38,8 @@ const (
 
 // NewCodes returns the codes with these merges, in the order of their application. A merge that
 // occurs twice has its first rank. The error names the first invalid merge, from 1.
-func NewCodes(version Version, list [][2]string) (*Codes, error) {
-	if versionLines[version] == "" {
-		return nil, fmt.Errorf("version %d, expected %d or %d", version, Version01, Version02)
-	}
-	c := newCodes(version)
+func NewCodes(list [][2]string) (*Codes, error) {
+	c := newCodes()
 	for i, m := range list {
 		if err := c.add(m); err != nil {
 			return nil, fmt.Errorf("merge %d: %w", i+1, err)
@@ -61,8 +49,8 @@ func NewCodes(version Version, list [][2]string) (*Codes, error) {
 }
 
 // newCodes returns codes without merges. Add adds them, and end must follow.
-func newCodes(version Version) *Codes {
-	return &Codes{version: version, symbols: map[string]int32{}, table: merges.NewTable(0), parts: map[string][2]string{}}
+func newCodes() *Codes {
+	return &Codes{symbols: map[string]int32{}, table: merges.NewTable(0), parts: map[string][2]string{}}
 }
 
 func (c *Codes) add(m [2]string) error {
@@ -114,73 +102,24 @@ func (c *Codes) intern(s string) int32 {
 	return id
 }
 
-// ReadCodes reads a file of codes, which errors name: of subword-nmt, or of fastBPE, which has the
-// count of each merge in a third column and the rules of Version02.
+// ReadCodes reads a file of codes, which errors name.
 func ReadCodes(r io.Reader, name string) (*Codes, error) {
-	c := newCodes(Version01)
-	columns := 2
+	c := newCodes()
 	err := eachLine(r, name, func(n int, line string) error {
-		if n == 1 && strings.HasPrefix(line, "#version:") {
-			var err error
-			c.version, err = parseVersion(line)
-			return err
-		}
-		fields := strings.Split(strings.Trim(line, "\r "), " ")
-		if n == 1 && len(fields) == 3 && isCount(fields[2]) {
-			c.version, columns = Version02, 3
-		}
-		if len(fields) != columns || fields[0] == "" || columns == 3 && !isCount(fields[2]) {
-			expected := "two symbols with a space between them"
-			if columns == 3 {
-				expected += " and their count, as in fastBPE"
+		line = strings.Trim(line, "\r ")
+		if n == 1 {
+			if line != versionLine {
+				return fmt.Errorf("found %.40q, expected %s, of characters, as of subword-nmt since 0.2", line, versionLine)
 			}
-			return fmt.Errorf("found %s, expected %s", describe(line, len(fields)), expected)
+			return nil
 		}
-		return c.add([2]string{fields[0], fields[1]})
+		left, right, _ := strings.Cut(line, " ")
+		return c.add([2]string{left, right})
 	})
 	if err != nil {
 		return nil, err
 	}
 	return c.end(), nil
-}
-
-// isCount reports whether s is a number without a sign.
-func isCount(s string) bool {
-	_, err := strconv.ParseUint(s, 10, 64)
-	return err == nil
-}
-
-// describe describes an invalid line with a number of fields.
-func describe(line string, fields int) string {
-	if strings.Trim(line, "\r ") == "" {
-		return "a blank line"
-	}
-	if fields == 1 {
-		return fmt.Sprintf("%.40q", line)
-	}
-	return fmt.Sprintf("%.40q with %d fields", line, fields)
-}
-
-// parseVersion parses the first line of a file of codes.
-func parseVersion(line string) (Version, error) {
-	fields := strings.Fields(line)
-	switch last := fields[len(fields)-1]; {
-	case last == "byte":
-		return 0, errors.New("found codes of bytes, expected codes of characters, as of learn_bpe.py without --byte")
-	case trimZeros(last) == "0.1":
-		return Version01, nil
-	case trimZeros(last) == "0.2":
-		return Version02, nil
-	}
-	return 0, fmt.Errorf("found %.40q, expected version 0.1 or 0.2", line)
-}
-
-// trimZeros removes zeros at the end of a version, as of 0.2.0.
-func trimZeros(version string) string {
-	for strings.HasSuffix(version, ".0") {
-		version = strings.TrimSuffix(version, ".0")
-	}
-	return version
 }
 
 // maxLineBytes is the length limit of a line of a file.
@@ -209,39 +148,9 @@ func eachLine(r io.Reader, name string, f func(n int, line string) error) error 
 // Write writes the codes as a file that ReadCodes and subword-nmt read.
 func (c *Codes) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintln(b, versionLines[c.version])
+	fmt.Fprintln(b, versionLine)
 	for _, m := range c.lines {
 		fmt.Fprintln(b, m[0], m[1])
 	}
 	return b.Flush()
-}
-
-// Segment returns line with a space between the segments of each word, as apply_bpe.py does. Spaces
-// and line endings at the begin and the end of line remain, and others become one. With a
-// vocabulary, segments that it lacks are split again, into the symbols that were merged.
-func (c *Codes) Segment(line string, v *Vocabulary) string {
-	const white = "\r\n "
-	words := strings.Trim(line, white)
-	if words == "" {
-		return line
-	}
-	var out strings.Builder
-	start := strings.Index(line, words)
-	out.WriteString(line[:start])
-	e := newEncoder(c, v)
-	separator := ""
-	for word := range strings.FieldsFuncSeq(words, func(r rune) bool { return r == ' ' }) {
-		out.WriteString(separator)
-		separator = " "
-		begin := 0
-		for _, end := range e.segments(word) {
-			if begin > 0 {
-				out.WriteString(joint + " ")
-			}
-			out.WriteString(word[begin:end])
-			begin = end
-		}
-	}
-	out.WriteString(line[start+len(words):])
-	return out.String()
 }

@@ -2,7 +2,7 @@
 // Birch 2016, "Neural Machine Translation of Rare Words with Subword Units"): a file of codes and a
 // file of the vocabulary. It imports text packages and the standard library.
 //
-//	codes.go       the file of codes, and the segments of a line
+//	codes.go       the file of codes
 //	merge.go       the merges of one word
 //	vocabulary.go  the file of the vocabulary
 //	tokenizer.go   codes and a vocabulary as a text.Tokenizer

@@ -3,7 +3,6 @@ package subword
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"unicode/utf8"
 
 	"tfm/text/tokenizer/internal/varint"
@@ -20,14 +19,14 @@ const (
 	rawVersion   = 2
 )
 
-// normalizes is the settings of a chain in a file: it begins with Moses' normalizer.
-const normalizes = 1
-
-// maxLanguage is the limit in bytes of a language.
-const maxLanguage = 64
+const (
+	normalizes   = 1  // settings of a chain in a file: it begins with Moses' normalizer
+	codesVersion = 2  // of the codes: 0.2
+	maxLanguage  = 64 // limit in bytes of a language
+)
 
 // MarshalBinary encodes the tokenizer: the magic, the format version, for raw text the language of
-// its chain and 1, the version of the codes, 0, then the merges and the vocabulary, each as its
+// its chain and 1, then 2 and 0, then the merges and the vocabulary, each as its
 // length and its strings. A string is its length and bytes; a piece is followed by its count.
 // Numbers are unsigned varints. The error is always nil.
 func (t *Tokenizer) MarshalBinary() ([]byte, error) {
@@ -42,8 +41,7 @@ func (t *Tokenizer) MarshalBinary() ([]byte, error) {
 		appendString(t.chain.Language())
 		data = append(data, normalizes)
 	}
-	data = append(data, byte(c.version))
-	data = append(data, 0) // glossaries of subword-nmt, which are not supported
+	data = append(data, codesVersion, 0) // no glossaries of subword-nmt, which are not supported
 	data = binary.AppendUvarint(data, uint64(len(c.lines)))
 	for _, m := range c.lines {
 		appendString(m[0])
@@ -71,9 +69,8 @@ func Unmarshal(data []byte) (*Tokenizer, error) {
 		}
 		chain = moses.NewChain(language)
 	}
-	version := Version(min(d.Number(), math.MaxUint8))
-	if n := d.Number(); n > 0 {
-		return nil, fmt.Errorf("found %d glossaries, expected none", n)
+	if version, glossaries := d.Number(), d.Number(); d.Err == nil && (version != codesVersion || glossaries > 0) {
+		return nil, fmt.Errorf("found codes of version %d and %d glossaries, expected %d and none", version, glossaries, codesVersion)
 	}
 	var merges [][2]string
 	for range count(d) {
@@ -89,11 +86,11 @@ func Unmarshal(data []byte) (*Tokenizer, error) {
 	case len(d.Data) > 0:
 		return nil, fmt.Errorf("found %d bytes after the vocabulary, expected the end", len(d.Data))
 	}
-	c, err := NewCodes(version, merges)
+	c, err := NewCodes(merges)
 	if err != nil {
 		return nil, err
 	}
-	v, err := NewVocabulary(entries, 0)
+	v, err := NewVocabulary(entries)
 	if err != nil {
 		return nil, err
 	}

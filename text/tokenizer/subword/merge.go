@@ -32,9 +32,6 @@ func (e *encoder) segments(word string) []int {
 	begin := 0
 	for i := int32(0); i != merges.None; i = e.word.Symbols[i].Next {
 		end := begin + int(e.word.Symbols[i].Length)
-		if end == begin {
-			continue // the end of the word alone
-		}
 		if e.vocabulary == nil {
 			e.list = append(e.list, end)
 		} else {
@@ -45,31 +42,21 @@ func (e *encoder) segments(word string) []int {
 	return e.list
 }
 
-// split makes the characters of a word its symbols.
+// split makes the characters of a word its symbols, the last with the end of the word.
 func (e *encoder) split(word string) {
 	e.word.Reset()
 	for i := 0; i < len(word); {
 		_, size := utf8.DecodeRuneInString(word[i:])
-		isLast := i+size == len(word) && e.codes.version == Version02
-		e.add(word[i:i+size], isLast)
-		i += size
+		e.key = append(e.key[:0], word[i:i+size]...)
+		if i += size; i == len(word) {
+			e.key = append(e.key, endOfWord...)
+		}
+		id, ok := e.codes.symbols[string(e.key)]
+		if !ok {
+			id = merges.None
+		}
+		e.word.Append(id, size)
 	}
-	if e.codes.version == Version01 {
-		e.add("", true)
-	}
-}
-
-// add adds a symbol of text, and of the end of the word if isLast.
-func (e *encoder) add(text string, isLast bool) {
-	e.key = append(e.key[:0], text...)
-	if isLast {
-		e.key = append(e.key, endOfWord...)
-	}
-	id, ok := e.codes.symbols[string(e.key)]
-	if !ok {
-		id = merges.None
-	}
-	e.word.Append(id, len(text))
 }
 
 // appendKnown appends the segment s of a word, which begins at an offset, or if the vocabulary
@@ -89,13 +76,10 @@ func (e *encoder) appendKnown(s string, offset int, isLast bool) {
 	if ok && isLast {
 		right, ok = strings.CutSuffix(right, endOfWord)
 	}
-	switch {
-	case !ok:
+	if !ok || right == "" {
 		e.list = append(e.list, offset+len(s))
-	case right == "": // the end of the word was merged
-		e.appendKnown(s, offset, false)
-	default:
-		e.appendKnown(s[:len(left)], offset, false)
-		e.appendKnown(s[len(left):], offset+len(left), isLast)
+		return
 	}
+	e.appendKnown(s[:len(left)], offset, false)
+	e.appendKnown(s[len(left):], offset+len(left), isLast)
 }

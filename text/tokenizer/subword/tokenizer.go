@@ -159,8 +159,21 @@ func (t *Tokenizer) id(segment string, isLast bool) int32 {
 	return unk
 }
 
-// Segment returns the segments of line as Codes.Segment does.
-func (t *Tokenizer) Segment(line string) string { return t.codes.Segment(t.words(line), t.known()) }
+// Segment returns line with one space between the segments of its words, as apply_bpe.py does.
+func (t *Tokenizer) Segment(line string) string {
+	words := t.words(line)
+	var segments []string
+	start := 0
+	_, ends := t.encode(nil, []int{}, words)
+	for _, end := range ends {
+		segment := words[start:end]
+		if start = end; end < len(words) && !strings.HasSuffix(segment, " ") {
+			segment += joint
+		}
+		segments = append(segments, strings.Trim(segment, " "))
+	}
+	return strings.Join(segments, " ")
+}
 
 // Decode implements text.Tokenizer. It removes the space after the last piece.
 func (t *Tokenizer) Decode(ids []int32) string {

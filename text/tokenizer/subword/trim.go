@@ -16,7 +16,7 @@ func (t *Tokenizer) Trim(used []bool) (*Tokenizer, error) {
 			entries = append(entries, x)
 		}
 	}
-	v, err := NewVocabulary(entries, 0)
+	v, err := NewVocabulary(entries)
 	if err != nil {
 		return nil, err
 	}

@@ -24,19 +24,18 @@ type Vocabulary struct {
 // maxEntries is the limit of the entries of a vocabulary.
 const maxEntries = 1 << 24
 
-// NewVocabulary returns the vocabulary of entries whose counts are at least threshold. The error
-// names the first invalid one, from 1.
-func NewVocabulary(entries []Entry, threshold int64) (*Vocabulary, error) {
+// NewVocabulary returns the vocabulary of entries. The error names the first invalid one, from 1.
+func NewVocabulary(entries []Entry) (*Vocabulary, error) {
 	v := &Vocabulary{index: map[string]int32{}, joined: map[string]int32{}}
 	for i, x := range entries {
-		if err := v.add(x, threshold); err != nil {
+		if err := v.add(x); err != nil {
 			return nil, fmt.Errorf("entry %d: %w", i+1, err)
 		}
 	}
 	return v, nil
 }
 
-func (v *Vocabulary) add(x Entry, threshold int64) error {
+func (v *Vocabulary) add(x Entry) error {
 	err := checkText(x.Piece, "piece")
 	switch _, ok := v.index[x.Piece]; {
 	case err != nil:
@@ -47,8 +46,6 @@ func (v *Vocabulary) add(x Entry, threshold int64) error {
 		return fmt.Errorf("found count %d, expected 0 or more", x.Count)
 	case len(v.entries) == maxEntries:
 		return fmt.Errorf("found more than %d pieces", maxEntries)
-	case x.Count < threshold:
-		return nil
 	}
 	id := int32(len(v.entries))
 	v.entries = append(v.entries, x)
@@ -63,20 +60,19 @@ func (v *Vocabulary) add(x Entry, threshold int64) error {
 // and its count. It drops pieces with counts less than threshold. With a threshold of 0 or less the
 // counts may be missing.
 func ReadVocabulary(r io.Reader, name string, threshold int64) (*Vocabulary, error) {
-	v, _ := NewVocabulary(nil, 0)
-	err := eachLine(r, name, func(_ int, line string) error {
-		fields := strings.Split(strings.Trim(line, "\r "), " ")
-		x := Entry{Piece: fields[0]}
-		if len(fields) > 2 || fields[0] == "" || len(fields) == 1 && threshold > 0 {
-			return fmt.Errorf("found %s, expected a piece, a space and its count", describe(line, len(fields)))
-		}
-		if len(fields) == 2 {
-			var err error
-			if x.Count, err = strconv.ParseInt(fields[1], 10, 64); err != nil {
-				return fmt.Errorf("found count %.40q, expected a number", fields[1])
+	v, _ := NewVocabulary(nil)
+	err := eachLine(r, name, func(_ int, line string) (err error) {
+		piece, count, ok := strings.Cut(strings.Trim(line, "\r "), " ")
+		x := Entry{Piece: piece}
+		if ok || threshold > 0 {
+			if x.Count, err = strconv.ParseInt(count, 10, 64); err != nil {
+				return fmt.Errorf("found %.40q, expected a piece, a space and its count", line)
 			}
 		}
-		return v.add(x, threshold)
+		if 0 <= x.Count && x.Count < threshold {
+			return nil
+		}
+		return v.add(x)
 	})
 	if err != nil {
 		return nil, err

@@ -203,7 +203,7 @@ func (v *Vocabulary) segments() (Side, error) {
 		entries = append(entries, subword.Entry{Piece: token, Count: 1})
 		s.Rows = append(s.Rows, row)
 	}
-	list, err := subword.NewVocabulary(entries, 0)
+	list, err := subword.NewVocabulary(entries)
 	if err != nil {
 		return Side{}, fmt.Errorf("%s: %w", v.Path, err)
 	}

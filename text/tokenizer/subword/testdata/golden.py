@@ -33,35 +33,6 @@ for name, merges in ("codes.txt", 300), ("codes-all.txt", 100000):
     learn_bpe.learn_bpe(io.StringIO("".join(line + "\n" for line in lines), newline="\n"), codes, merges)
     write(name, codes.getvalue())
 
-V01 = """a n
-n </w>
-an </w>
-a n</w>
-u n</w>
-s c
-sc h
-a a
-aa a
-aa aa
-aa </w>
-t e
-te </w>
-i s
-s i
-m is
-mis sis
-a b
-ab ab
-ab ab</w>
-b </w>
-h e
-t he
-the </w>
-a n
-i </w>
-"""
-write("codes-0.1.txt", V01)
-
 
 def apply(codes, **options):
     bpe = apply_bpe.BPE(io.StringIO(open(codes, encoding="utf-8", newline="").read(), newline="\n"), **options)
@@ -75,7 +46,6 @@ def save(name, segmented):
 segmented = apply("codes.txt")
 save("segmented.txt", segmented)
 save("segmented-merges.txt", apply("codes-all.txt"))
-save("segmented-0.1.txt", apply("codes-0.1.txt"))
 counts = {}
 for line in segmented:
     for piece in line.split():
