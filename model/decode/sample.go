@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -71,80 +72,51 @@ func (d *draws) draw(c *choice, logits []float32, o *Options, u float64) int {
 	if o.TopK == 0 && o.TopP == 1 {
 		return pick(p, u)
 	}
-	// Without TopK, stop at TopP of the total probability. With TopK, TopP refers to the TopK
-	// most probable tokens, whose sum is known only when all are popped.
+	// TopP refers to the TopK tokens, or else to all.
+	probability := o.TopP * float64(mat.Sum(p))
 	choices := d.selectChoices(p, o)
-	maxChoices, probability := len(choices), float64(o.TopP*float64(mat.Sum(p)))
+	n := len(choices)
+	for i, c := range choices {
+		p[i] = float32(c.LogP)
+	}
 	if o.TopK > 0 {
-		maxChoices, probability = min(maxChoices, o.TopK), math.Inf(1)
+		probability = o.TopP * float64(mat.Sum(p[:n]))
 	}
-	// Pop the most probable tokens from the heap, so that they fill choices from its end. Copy
-	// their probabilities to p[:n].
-	heap, n := choices, 0
-	for sum := 0.0; n < maxChoices && (n == 0 || sum < probability); n++ {
-		last := len(heap) - 1
-		heap[0], heap[last] = heap[last], heap[0]
-		p[n] = float32(heap[last].LogP)
-		sum += heap[last].LogP
-		heap = heap[:last]
-		siftDown(heap, 0)
+	if o.TopP < 1 {
+		n = nucleusSize(p[:n], probability)
 	}
-	if o.TopK > 0 && o.TopP < 1 {
-		n = nucleusSize(p[:n], o.TopP)
-	}
-	return int(choices[len(choices)-1-pick(p[:n], u)].Token)
+	return int(choices[pick(p[:n], u)].Token)
 }
 
-// selectChoices returns a heap of tokens with their probabilities p. It contains all tokens that
-// TopK and TopP allow.
+// selectChoices returns the TopK most probable tokens, or all that TopP may allow, with their
+// probabilities p, in descending order, of equal ones the one with the smallest id first.
 func (d *draws) selectChoices(p []float32, o *Options) []candidate {
-	const maxInsertions = 64 // up to this TopK, topK is faster than a heap of all tokens
-	heap := d.choices[:0]
+	const maxInsertions = 64 // up to this TopK, topK is faster than sorting all tokens
 	if 0 < o.TopK && o.TopK <= maxInsertions {
-		heap = topK(slices.Grow(heap, o.TopK)[:0:o.TopK], p, nil, nil)
-	} else {
-		minProb := float32(0)
-		if o.TopK == 0 {
-			// The tokens below this have at most 1-TopP together.
-			minProb = min(mat.Max(p), float32((1-o.TopP)/float64(len(p))))
-		}
-		for id, x := range p {
-			if x >= minProb && x > 0 {
-				heap = append(heap, candidate{LogP: float64(x), Token: int32(id)})
-			}
+		d.choices = topK(slices.Grow(d.choices[:0], o.TopK)[:0:o.TopK], p, nil, nil)
+		return d.choices
+	}
+	minProb := float32(0)
+	if o.TopK == 0 {
+		// The tokens below this have at most 1-TopP together.
+		minProb = min(mat.Max(p), float32((1-o.TopP)/float64(len(p))))
+	}
+	d.choices = d.choices[:0]
+	for id, x := range p {
+		if x >= minProb && x > 0 {
+			d.choices = append(d.choices, candidate{LogP: float64(x), Token: int32(id)})
 		}
 	}
-	d.choices = heap
-	for j := len(heap)/2 - 1; j >= 0; j-- {
-		siftDown(heap, j)
+	slices.SortStableFunc(d.choices, func(a, b candidate) int { return cmp.Compare(b.LogP, a.LogP) })
+	if o.TopK > 0 {
+		return d.choices[:min(o.TopK, len(d.choices))]
 	}
-	return heap
+	return d.choices
 }
 
-// siftDown restores the heap order below element i. The root is the most probable token, of equal
-// ones the one with the smallest id.
-func siftDown(heap []candidate, i int) {
-	before := func(a, b candidate) bool { return a.LogP > b.LogP || a.LogP == b.LogP && a.Token < b.Token }
-	for {
-		child := 2*i + 1
-		if child >= len(heap) {
-			return
-		}
-		if child+1 < len(heap) && before(heap[child+1], heap[child]) {
-			child++
-		}
-		if !before(heap[child], heap[i]) {
-			return
-		}
-		heap[i], heap[child] = heap[child], heap[i]
-		i = child
-	}
-}
-
-// nucleusSize returns the smallest n, 1 or more, for which p[:n] has the given fraction of the sum
-// of p.
-func nucleusSize(p []float32, fraction float64) int {
-	probability := float64(fraction * float64(mat.Sum(p)))
+// nucleusSize returns the smallest n, 1 or more, for which the sum of p[:n] is at least probability,
+// or else the length of p.
+func nucleusSize(p []float32, probability float64) int {
 	n := 0
 	for sum := 0.0; n < len(p) && (n == 0 || sum < probability); n++ {
 		sum += float64(p[n])
