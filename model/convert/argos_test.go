@@ -25,6 +25,26 @@ import (
 	"tfm/text/tokenizer/vocab"
 )
 
+// goldenFolders returns the folders of CTranslate2 in testdata that have a tokenizer of
+// SentencePiece.
+func goldenFolders(t testing.TB) map[string]map[string][]byte {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/ctranslate2-*/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]map[string][]byte{}
+	for _, path := range paths {
+		dir, name := filepath.Split(path)
+		if all[dir] == nil {
+			all[dir] = map[string][]byte{}
+		}
+		all[dir][name] = []byte(parttest.ReadFile(t, path))
+	}
+	maps.DeleteFunc(all, func(_ string, files map[string][]byte) bool { return files["sentencepiece.model"] == nil })
+	return all
+}
+
 // archiveOf returns a zip archive with files of the given names and content.
 func archiveOf(t testing.TB, files ...[2]string) []byte {
 	t.Helper()
@@ -136,10 +156,7 @@ func TestReadArgosRefuses(t *testing.T) {
 // A package, as an archive and unpacked, has the languages of its metadata, Argos Translate's
 // length penalty, and no unknown pieces in translations.
 func TestReadArgos(t *testing.T) {
-	for kind, files := range parttest.GoldenFolders(t) {
-		if files["sentencepiece.model"] == nil {
-			continue
-		}
+	for kind, files := range goldenFolders(t) {
 		path := writePackage(t, packageOf(t, "translate-zt_en-1_9", `{"from_code": "zt", "to_code": "en", "package_version": "1.9", "links": []}`, files,
 			[2]string{"translate-zt_en-1_9/README.md", "# Readme"}, [2]string{"translate-zt_en-1_9/stanza/resources.json", "{}"}))
 		f, err := argos.Read(path)
@@ -184,10 +201,7 @@ func TestReadArgos(t *testing.T) {
 
 // The token of target_prefix begins every target, and must be one of the model.
 func TestReadArgosPrefix(t *testing.T) {
-	for _, files := range parttest.GoldenFolders(t) {
-		if files["sentencepiece.model"] == nil {
-			continue
-		}
+	for _, files := range goldenFolders(t) {
 		var tokens []string
 		if err := json.Unmarshal(files["shared_vocabulary.json"], &tokens); err != nil {
 			t.Fatal(err)
@@ -250,10 +264,7 @@ func TestReadArgosCodes(t *testing.T) {
 
 // Any archive is read or refused, and its files are in bounded memory.
 func FuzzReadArgos(f *testing.F) {
-	for _, files := range parttest.GoldenFolders(f) {
-		if files["sentencepiece.model"] == nil {
-			continue
-		}
+	for _, files := range goldenFolders(f) {
 		f.Add(packageOf(f, "x", `{"from_code": "de", "to_code": "en"}`, files))
 	}
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))

@@ -114,8 +114,8 @@ func (d *draws) selectChoices(p []float32, o *Options) []candidate {
 	return d.choices
 }
 
-// nucleusSize returns the smallest n, 1 or more, for which the sum of p[:n] is at least probability,
-// or else the length of p.
+// nucleusSize returns the smallest n, 1 or more, for which the sum of p[:n] is at least
+// probability, or else the length of p.
 func nucleusSize(p []float32, probability float64) int {
 	n := 0
 	for sum := 0.0; n < len(p) && (n == 0 || sum < probability); n++ {

@@ -132,7 +132,7 @@ func addTokenizers(f model.File, t vocab.Tokenizers, files *parts.FileSet) error
 		vocabularies = map[string][]string{vocabFile: src.Names, targetVocabFile: tgt.Names}
 	}
 	for name, list := range vocabularies {
-		files.AddJSON(name, parts.NamedIDs(list))
+		files.AddJSON(name, parts.IDsOf(list))
 	}
 	files.Add(sourceFile, srcPieces.MarshalBinary)
 	files.Add(targetFile, tgtPieces.MarshalBinary)

@@ -148,7 +148,7 @@ func (s *FileSet) Add(name string, encode func() ([]byte, error)) {
 
 // AddJSON adds a file with v as JSON.
 func (s *FileSet) AddJSON(name string, v any) {
-	s.Add(name, func() ([]byte, error) { return marshalReadable(v) })
+	s.Add(name, func() ([]byte, error) { return json.Marshal(v) })
 }
 
 // Write writes the files to the folder dir, which it creates, unless there was an error.

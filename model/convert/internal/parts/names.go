@@ -1,7 +1,6 @@
 package parts
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 
@@ -114,22 +113,11 @@ var byteAlphabet = func() (alphabet [256]rune) {
 	return alphabet
 }()
 
-// NamedIDs is a vocabulary, whose JSON form is an object of names with their indices, in order.
-type NamedIDs []string
-
-func (v NamedIDs) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for id, name := range v {
-		key, err := marshalReadable(name)
-		if err != nil {
-			return nil, err
-		}
-		if id > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "%s:%d", bytes.TrimSpace(key), id)
+// IDsOf returns the index of each name.
+func IDsOf(names []string) map[string]int {
+	ids := make(map[string]int, len(names))
+	for id, name := range names {
+		ids[name] = id
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return ids
 }

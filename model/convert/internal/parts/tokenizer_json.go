@@ -1,10 +1,6 @@
 package parts
 
 import (
-	"bytes"
-	"encoding/json"
-	"slices"
-
 	"tfm/text"
 	"tfm/text/tokenizer/bpe"
 )
@@ -42,7 +38,7 @@ func TokenizerJSON(t *bpe.Tokenizer, names []string) object {
 		}},
 		"model": object{
 			"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": nil, "end_of_word_suffix": nil,
-			"fuse_unk": false, "byte_fallback": false, "ignore_merges": false, "vocab": NamedIDs(names), "merges": merges,
+			"fuse_unk": false, "byte_fallback": false, "ignore_merges": false, "vocab": IDsOf(names), "merges": merges,
 		},
 		"post_processor": object{
 			"type": "TemplateProcessing", "single": []object{sequence("A"), eos}, "pair": []object{sequence("A"), eos, sequence("B"), eos},
@@ -66,13 +62,4 @@ func TokenizerConfigJSON(names []string, maxLen int) object {
 		"model_input_names":            []string{"input_ids", "attention_mask"},
 		"model_max_length":             maxLen,
 	}
-}
-
-// marshalReadable returns v as JSON without the escapes of HTML, with a line break at its end.
-func marshalReadable(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return slices.Clip(b.Bytes()), err
 }

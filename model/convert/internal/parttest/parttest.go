@@ -96,29 +96,6 @@ func RandomModelOf(t testing.TB, tokenizers vocab.Tokenizers, change func(*model
 	return model.File{Model: m, Tokenizers: files, SrcLang: "en", TgtLang: "de", Decoding: decode.Settings{LengthPenalty: decode.PenaltyPower, Alpha: 1, Suppressed: "4"}.String(), Info: map[string]string{"a": "b"}}
 }
 
-// GoldenFolders returns the folders of CTranslate2 in testdata.
-func GoldenFolders(t testing.TB) map[string]map[string][]byte {
-	t.Helper()
-	dirs, err := filepath.Glob(testdata() + "/ctranslate2-*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]map[string][]byte{}
-	for _, dir := range dirs {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue // expected.json
-		}
-		all[dir] = map[string][]byte{}
-		for _, e := range entries {
-			if all[dir][e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return all
-}
-
 func ReadFile(t testing.TB, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
