@@ -1,12 +1,8 @@
-"""Encodes the four normalizations as internal/charsmap/named.go describes.
-
-Maps of two normalizations share a trie: the double array of Darts-clone, see internal/charsmap/charsmap.go.
-"""
+"""Encodes nmt_nfkc as internal/charsmap/charsmap.go describes, with a double array of Darts-clone."""
 import gzip
 import struct
 
 VALUE = 1 << 31
-SAME = "\x01"
 
 
 def automaton(entries):
@@ -107,30 +103,20 @@ def double_array(states):
     return nodes
 
 
-def encode(rules):
-    """The maps nfkc, nmt_nfkc, nfkc_cf and nmt_nfkc_cf, each a dictionary of texts."""
-    out = b""
-
-    def field(data):
-        nonlocal out
-        out += struct.pack("<I", len(data)) + data
-
-    for name in "nfkc", "nfkc_cf":
-        plain, nmt = rules[name], rules["nmt_" + name]
-        index, entries = {}, {}
-        for key in sorted(plain.keys() | nmt.keys(), key=str.encode):
-            assert key in plain and key in nmt or len(key) == 1, f"{key!r} has a rule in one map only"
-            pair = plain.get(key, key), nmt.get(key, key)
-            assert pair[1] != SAME, f"{key!r} becomes a sign with another meaning"
-            entries[key.encode()] = index.setdefault(pair, len(index))
-        trie = double_array(automaton(entries))
-        nodes = struct.pack(f"<{len(trie)}I", *trie)
-        field(b"".join(nodes[b::4] for b in range(4)))
-        field("".join(a + "\0" for a, _ in index).encode())
-        field("".join((SAME if a == b else b) + "\0" for a, b in index).encode())
-    return out
+def encode(plain, nmt):
+    """The map of the rules nmt. plain, those of nfkc, decide with them about the order of the replacements."""
+    index, entries, offsets, texts = {}, {}, [], b""
+    for key in sorted(plain.keys() | nmt.keys(), key=str.encode):
+        pair = plain.get(key, key), nmt.get(key, key)
+        entries[key.encode()] = index.setdefault(pair, len(index))
+    for _, text in index:
+        offsets.append(len(texts))
+        texts += text.encode() + b"\0"
+    trie = double_array(automaton(entries))
+    nodes = [VALUE | offsets[n & ~VALUE] if n & VALUE else n for n in trie]
+    return struct.pack(f"<{1 + len(nodes)}I", 4 * len(nodes), *nodes) + texts
 
 
 def write(path, rules):
     with open(path, "wb") as f:
-        f.write(gzip.compress(encode(rules), 9, mtime=0))
+        f.write(gzip.compress(encode(rules["nfkc"], rules["nmt_nfkc"]), 9, mtime=0))

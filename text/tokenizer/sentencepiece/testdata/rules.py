@@ -1,6 +1,6 @@
-"""Writes ../internal/charsmap/normalizations.gz: the normalizations nfkc, nmt_nfkc, nfkc_cf and nmt_nfkc_cf.
+"""Writes ../internal/charsmap/nmt_nfkc.gz: the normalization nmt_nfkc.
 
-    pip install unicodedata2==17.0.0 regex==2026.11.15
+    pip install unicodedata2==17.0.0
     python rules.py
 
 The data is that of Unicode 17.0.0, under the Unicode License V3. With sentencepiece in the environment and
@@ -10,7 +10,6 @@ import itertools
 import os
 import sys
 
-import regex
 import unicodedata2 as unicode
 
 import build_charsmap
@@ -66,24 +65,9 @@ def reduce(rules):
     return kept
 
 
-def fold(c):
-    if c == "I":
-        return "i"  # regex treats it like the Turkish letters
-    return regex._regex.fold_case(regex.IGNORECASE | regex.UNICODE, c) if unicode.category(c) != "Cn" else c
-
-
-def with_case_folding(rules):
-    folded = {k: "".join(map(fold, v)) for k, v in rules.items()}
-    for c in characters():
-        if c not in folded and fold(c) != c:
-            folded[c] = fold(c)
-    return reduce(folded)
-
-
 def all_rules():
     nfkc = reduce(nfkc_rules())
-    nmt = reduce({k: v for k, v in (nfkc | NMT).items() if k != FULLWIDTH_TILDE})
-    return {"nfkc": nfkc, "nmt_nfkc": nmt, "nfkc_cf": with_case_folding(nfkc), "nmt_nfkc_cf": with_case_folding(nmt)}
+    return {"nfkc": nfkc, "nmt_nfkc": reduce({k: v for k, v in (nfkc | NMT).items() if k != FULLWIDTH_TILDE})}
 
 
 def codes(s):
@@ -103,4 +87,4 @@ if __name__ == "__main__":
         compare(all_rules())
     else:
         folder = os.path.dirname(os.path.abspath(__file__))
-        build_charsmap.write(os.path.join(folder, "../internal/charsmap/normalizations.gz"), all_rules())
+        build_charsmap.write(os.path.join(folder, "../internal/charsmap/nmt_nfkc.gz"), all_rules())
