@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"html"
 	"strings"
 	"unicode"
 )
@@ -64,15 +65,8 @@ func isEntity(s string) bool {
 	if end <= 0 {
 		return false
 	}
-	name := s[:end]
-	if digits, ok := strings.CutPrefix(name, "#"); ok {
-		digits, hex := strings.CutPrefix(strings.ToLower(digits), "x")
-		if digits == "" {
-			return false
-		}
-		return strings.Trim(digits, "0123456789") == "" || hex && strings.Trim(digits, "0123456789abcdef") == ""
-	}
-	return entities[name]
+	// Only a whole name or number loses its semicolon: &copying; becomes ©ing;
+	return !strings.HasSuffix(html.UnescapeString("&"+s[:end+1]), ";")
 }
 
 // htmlTags are the tags of HTML that text has.
@@ -80,15 +74,6 @@ var htmlTags = setOf("a abbr address article aside b big blockquote body br butt
 	"figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label li link main mark meta nav " +
 	"noscript ol option p pre q s samp script section select small span strike strong style sub summary sup table tbody td textarea tfoot " +
 	"th thead title tr tt u ul var video")
-
-// entities are the entities of HTML that text has most often. Letters with accents are those of
-// Latin-1.
-var entities = setOf("amp lt gt quot apos nbsp ensp emsp thinsp shy zwj zwnj ndash mdash lsquo rsquo sbquo ldquo rdquo bdquo laquo raquo lsaquo " +
-	"rsaquo hellip bull middot copy reg trade deg plusmn times divide frac12 frac14 frac34 euro pound yen cent sect para iexcl iquest larr rarr " +
-	"uarr darr harr szlig aring Aring aelig AElig oslash Oslash ccedil Ccedil ntilde Ntilde eth ETH thorn THORN oelig OElig scaron Scaron " +
-	"auml euml iuml ouml uuml yuml Auml Euml Iuml Ouml Uuml aacute eacute iacute oacute uacute yacute Aacute Eacute Iacute Oacute Uacute " +
-	"agrave egrave igrave ograve ugrave Agrave Egrave Igrave Ograve Ugrave acirc ecirc icirc ocirc ucirc Acirc Ecirc Icirc Ocirc Ucirc " +
-	"atilde otilde Atilde Otilde")
 
 func setOf(names string) map[string]bool {
 	set := map[string]bool{}

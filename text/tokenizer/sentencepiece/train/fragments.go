@@ -12,11 +12,8 @@ import (
 // MaxTableChars limits a Trainer's table: the number of characters of its distinct fragments.
 const MaxTableChars = tally.DefaultLimit
 
-const (
-	maxFragment   = 4192    // bytes, spm_train's limit of a sentence
-	maxCachedWord = 64      // bytes
-	maxCacheBytes = 8 << 20 // total length of the cached words
-)
+// maxFragment is spm_train's limit of a sentence in bytes.
+const maxFragment = 4192
 
 // nextChar is the character after a string, if that is the same at all its places, or one of the
 // constants. The end of a text has value 0.
@@ -86,60 +83,27 @@ type fragmenter struct {
 	special    specialPieces
 
 	normal []byte // scratch
-	found  []int32
-	last   int32 // index of the last fragment of the text, or -1
-
-	// cache has the fragments of words that are in the table.
-	cache      map[string][]int32
-	cacheBytes int
+	last   int32  // index of the last fragment of the text, or -1
 }
 
 // add counts the fragments of a text.
 func (f *fragmenter) add(s string) {
 	f.last = -1
-	whole := strings.Contains(s, space) // normalization trims ▁ too
-	for s != "" {
-		word := s
-		if !whole {
-			word, s, _ = strings.Cut(s, " ")
-			if word == "" {
-				continue
-			}
-		} else {
-			s = ""
-		}
-		indices, ok := f.cache[word]
-		if ok {
-			for _, i := range indices {
-				f.table.Counts[i]++
-			}
-			if len(indices) == 0 {
-				continue
-			}
-		} else {
-			f.normal = f.normalizer.Append(f.normal[:0], word)
-			if len(f.normal) == 0 {
-				f.remember(word, nil)
-				continue
-			}
+	words := strings.SplitSeq(s, " ")
+	if strings.Contains(s, space) { // normalization trims ▁ too
+		words = slices.Values([]string{s})
+	}
+	for word := range words {
+		f.normal = f.normalizer.Append(f.normal[:0], word)
+		if len(f.normal) == 0 {
+			continue
 		}
 		f.followLast(spaceRune)
-		if !ok {
-			indices, ok = f.count(f.normal)
-			if ok {
-				f.remember(word, indices)
-			}
-		}
-		f.last = -1
-		if n := len(indices); n > 0 {
-			f.last = indices[n-1]
-		}
+		f.count(f.normal)
 		if f.table.Full() {
 			f.followLast(manyNexts) // not known any more
 			f.table.subsample()
 			f.last = -1
-			clear(f.cache)
-			f.cacheBytes = 0
 		}
 	}
 	f.followLast(0)
@@ -152,38 +116,17 @@ func (f *fragmenter) followLast(c nextChar) {
 	}
 }
 
-// remember caches the fragments of a word.
-func (f *fragmenter) remember(word string, indices []int32) {
-	if len(word) > maxCachedWord {
-		return
-	}
-	if f.cache == nil {
-		f.cache = make(map[string][]int32)
-	}
-	if f.cacheBytes += len(word); f.cacheBytes > maxCacheBytes {
-		clear(f.cache)
-		f.cacheBytes = len(word)
-	}
-	f.cache[strings.Clone(word)] = slices.Clone(indices)
-}
-
-// count counts the fragments of normalized text, which is not empty. It returns their indices, of
-// which the last is -1 if the text does not end in a fragment, and whether all are in the table.
-func (f *fragmenter) count(normal []byte) (indices []int32, all bool) {
-	f.found = f.found[:0]
-	all = true
+// count counts the fragments of normalized text, which is not empty, and sets last.
+func (f *fragmenter) count(normal []byte) {
+	f.last = -1
 	start := 0
 	flush := func(end int, next nextChar) {
 		if end == start {
 			return
 		}
-		i := f.table.add(normal[start:end])
-		if i < 0 {
-			all = false
-		} else {
-			f.table.next[i].follow(next)
+		if f.last = f.table.add(normal[start:end]); f.last >= 0 {
+			f.table.next[f.last].follow(next)
 		}
-		f.found = append(f.found, i)
 		start = end
 	}
 	before := reserved
@@ -206,9 +149,7 @@ func (f *fragmenter) count(normal []byte) (indices []int32, all bool) {
 		before = class
 	}
 	if start == len(normal) {
-		f.found = append(f.found, -1)
-		all = false
+		f.last = -1
 	}
 	flush(len(normal), noNext)
-	return f.found, all
 }
