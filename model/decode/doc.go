@@ -23,23 +23,22 @@
 // The files, in the order in which a sentence goes through them: decoder.go (Decoder), engine.go
 // (Engine: calls of many goroutines), pairs.go (log-probabilities and attention of given
 // translations, in one pass over all their positions), scheduler.go (which sources have rows in a
-// step), searches.go (a step of several searches), search.go (the search for one source),
-// results.go (the n-best list, tokens that cannot change), request.go (a call), state.go (State:
-// adding and removing sources, a step), thread.go (one thread's share of that), output.go (logits,
-// those of the pieces of a list, and for greedy search only those that may be the largest),
-// bounds.go (upper bounds of logits), attention.go (the sublayers that mix the newest tokens with
-// those before and with the source), step.go (a decode step of some rows), ssru.go (states of
-// recurrent decoders), layers.go (the encoder, the decoder), sources.go (the sources of a State,
-// with the keys and values of them and of the hypotheses that translate them), lists.go (lists of
-// pieces), sample.go (candidates drawn at random), candidates.go (the most probable candidates),
-// processors.go (logits of tokens that may be selected), constraint.go (what may follow a
-// hypothesis), prefix.go (forced prefixes), pieces.go (valid UTF-8), options.go (Options, the
-// length penalty), tree.go (the hypotheses of a source), selection.go (greedy search, beam search).
-// They use settings.go (the settings in a model file), suppressed.go (the pieces that searches do
-// not select), shortlist.go (the pieces that may translate a source), alignment.go (the heads that
-// align), file.go (model files, those for decoding too), quantize.go (those of
-// imported models), weights.go (Weights), matrix.go (matrices in float32 or int8), pages.go (memory
-// for keys and values), memory_linux.go (memory of weights).
+// step), searches.go (a step of several searches), search.go (the search for one source, its n-best
+// list, tokens that cannot change), request.go (a call), state.go (State: adding and removing
+// sources, a step, one thread's share of these), output.go (logits, those of the pieces of a list,
+// and for greedy search only those that may be the largest), bounds.go (upper bounds of logits),
+// attention.go (the sublayers that mix the newest tokens with those before and with the source),
+// step.go (a decode step of some rows), ssru.go (states of recurrent decoders), layers.go (the
+// encoder, the decoder), sources.go (the sources of a State, with the keys and values of them and
+// of the hypotheses that translate them), lists.go (lists of pieces), sample.go (candidates drawn
+// at random), candidates.go (the most probable candidates), processors.go (logits of tokens that
+// may be selected), constraint.go (what may follow a hypothesis, forced prefixes), pieces.go (valid
+// UTF-8), options.go (Options, the length penalty), tree.go (the hypotheses of a source),
+// selection.go (greedy search, beam search). They use settings.go (the settings in a model file),
+// suppressed.go (the pieces that searches do not select), shortlist.go (the pieces that may
+// translate a source), alignment.go (the heads that align), file.go (model files, also for
+// decoding, and of imported models), weights.go (Weights), matrix.go (matrices in float32 or int8),
+// pages.go (memory for keys and values), memory_linux.go (memory of weights).
 //
 // # Terms
 //

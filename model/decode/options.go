@@ -236,3 +236,15 @@ func (o *Options) factorTokens(source int) int {
 func (o *Options) keepsLast(source, maxTokens int) bool {
 	return o.LengthFactor > 0 && maxTokens == o.factorTokens(source) && (o.MaxTokens == 0 || maxTokens <= o.MaxTokens)
 }
+
+// constraint returns the constraint of o, nil if every token is allowed.
+func (o *Options) constraint() *constraint {
+	c := &constraint{pieces: o.Pieces, minTokens: o.MinTokens, noRepeat: o.NoRepeat}
+	if o.Prefixes != nil {
+		c.prefixes = newPrefixes(o.Pieces, o.Prefixes.Targets)
+	}
+	if c.pieces == nil && c.prefixes == nil && c.minTokens <= 0 && c.noRepeat <= 0 {
+		return nil
+	}
+	return c
+}

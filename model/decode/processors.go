@@ -61,7 +61,7 @@ func (b *rowBuffers) process(logits []float32, ids rowIDs, p *partial, penalty f
 	mask(logits, ids)
 	if penalty != 1 {
 		penalized := floats(&b.penalized, n)
-		penalizeRepetition(penalized, c.logits, ids, p.list(), float32(penalty))
+		penalizeRepetition(penalized, c.logits, ids, p.history(), float32(penalty))
 		c.logits = penalized
 	}
 	if c.selectable = c.logits; len(suppressed) > 0 {

@@ -36,7 +36,7 @@ type request struct {
 // the error of ctx.
 func newRequest(ctx context.Context, srcs [][]int32, o Options, done func(int, []Hypothesis), end func(error)) *request {
 	r := &request{ctx: ctx, sources: srcs, options: o, active: len(srcs), done: done, end: end}
-	r.constraint = newConstraint(&r.options)
+	r.constraint = r.options.constraint()
 	r.suppressed, _ = ParseSuppressed(o.Suppressed) // valid
 	r.selection = r.options.selection()
 	switch {
