@@ -115,10 +115,7 @@ func openTMX(r *bufio.Reader, f Files) io.Reader {
 		if order != nil || name == "utf8" || strings.HasPrefix(name, "utf-16") {
 			return in, nil // UTF-16 is already UTF-8, also where a program left the name
 		}
-		if page := charset.Named(name); page != nil {
-			return page.NewReader(in.(io.ByteReader)), nil
-		}
-		return nil, fmt.Errorf("found the encoding %s, expected UTF-8, UTF-16 or a page of Windows: convert it with iconv", name)
+		return nil, fmt.Errorf("found the encoding %s, expected UTF-8 or UTF-16: convert it with iconv", name)
 	}
 	return t
 }

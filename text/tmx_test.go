@@ -34,7 +34,6 @@ func inUTF16(s string, order binary.ByteOrder) string {
 
 func TestTMX(t *testing.T) {
 	two := unit("en-US", "A &lt;dog&gt;.", "de", "Ein &#72;und.")
-	latin := strings.Replace(tmx("en", unit("en", "a", "de", "\xFC\x80")), "UTF-8", "Windows-1252", 1)
 	astral := tmx("en", unit("en", strings.Repeat("😀 ", 5000), "de", "ü"))
 	astralPair := strings.TrimRight(strings.Repeat("😀 ", 5000), " ") + "\tü"
 	for name, c := range map[string]struct {
@@ -58,7 +57,6 @@ func TestTMX(t *testing.T) {
 		"UTF-16":             {file: inUTF16(astral, binary.LittleEndian), want: []string{astralPair}},
 		"UTF-16, big":        {file: inUTF16(strings.Replace(astral, "UTF-8", "UTF-16", 1), binary.BigEndian), want: []string{astralPair}},
 		"byte order mark":    {file: charset.Mark + tmx("en", two), want: []string{"A <dog>.\tEin Hund."}},
-		"Windows-1252":       {file: latin, want: []string{"a\tü€"}},
 		"gzip":               {file: gzipped(tmx("en", two)), want: []string{"A <dog>.\tEin Hund."}},
 		"utf8":               {file: strings.Replace(tmx("en", two), "UTF-8", "utf8", 1), want: []string{"A <dog>.\tEin Hund."}},
 		"header of another":  {file: tmx("fr", two+two), want: []string{"A <dog>.\tEin Hund.", "A <dog>.\tEin Hund."}},
@@ -92,7 +90,7 @@ func TestTMX(t *testing.T) {
 		"a long comment":     {file: strings.Replace(tmx("en", two), "<!DOCTYPE", "<!--"+strings.Repeat("x ", 9000)+"--><!DOCTYPE", 1), want: []string{"A <dog>.\tEin Hund."}},
 		"in UTF-16":          {file: inUTF16(strings.Replace(tmx("en", two), "<!DOCTYPE", "<!--"+strings.Repeat("x ", 9000)+"--><!DOCTYPE", 1), binary.LittleEndian), want: []string{"A <dog>.\tEin Hund."}},
 		"entity":             {file: strings.Replace(tmx("en", unit("en", "&b;", "de", "c")), `SYSTEM "tmx14.dtd"`, `[<!ENTITY a "aaa"><!ENTITY b "&a;&a;">]`, 1), err: ":5: invalid character entity &b;"},
-		"other encoding":     {file: strings.Replace(tmx("en", two), "UTF-8", "koi8-r", 1), err: ":1: xml: opening charset \"koi8-r\": found the encoding koi8-r, expected"},
+		"other encoding":     {file: strings.Replace(tmx("en", two), "UTF-8", "Windows-1252", 1), err: ":1: xml: opening charset \"Windows-1252\": found the encoding windows-1252, expected UTF-8 or UTF-16"},
 		"invalid UTF-8":      {file: tmx("en", unit("en", "\xFC", "de", "a")), err: ":5: invalid UTF-8"},
 		"long segment":       {file: tmx("en", unit("en", strings.Repeat("a ", MaxLine/2)+"<ph/>"+strings.Repeat("b", 9), "de", "c")), err: "longer than"},
 		"odd UTF-16":         {file: inUTF16(tmx("en", two), binary.LittleEndian) + "x", err: "found an odd number of bytes in UTF-16"},

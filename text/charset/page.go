@@ -1,7 +1,6 @@
 package charset
 
 import (
-	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -93,24 +92,4 @@ func (p *Page) Encode(r rune) (b byte, ok bool) {
 		return byte(utf8.RuneSelf + i), true
 	}
 	return byte(r), r < utf8.RuneSelf || r <= 0xFF && (p.high == nil || p.high[r-utf8.RuneSelf] == utf8.RuneError)
-}
-
-// NewReader returns a reader of r as UTF-8.
-func (p *Page) NewReader(r io.ByteReader) io.Reader { return pageReader{p, r} }
-
-type pageReader struct {
-	page *Page
-	r    io.ByteReader
-}
-
-func (p pageReader) Read(b []byte) (int, error) {
-	if len(b) < utf8.UTFMax {
-		return 0, io.ErrShortBuffer
-	}
-	c, err := p.r.ReadByte()
-	if err != nil {
-		return 0, err
-	}
-	s, _ := p.page.Decode(string([]byte{c}))
-	return copy(b, s), nil
 }

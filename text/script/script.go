@@ -23,11 +23,6 @@ const (
 	None = Count // punctuation, symbols, digits
 )
 
-var scriptNames = [...]string{"Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Devanagari", "Chinese", "Japanese kana", "Korean", "Thai, Lao, Khmer, Burmese or Tibetan", "other"}
-
-// String returns the name of s, such as "Latin". Of Han it is "Chinese".
-func (s Script) String() string { return scriptNames[s] }
-
 // Spaced reports whether a script has spaces between words.
 func (s Script) Spaced() bool { return s != Han && s != Kana && s != Unspaced }
 

@@ -84,26 +84,11 @@ func schemaOf(t reflect.Type) []schemaField {
 	return schema
 }
 
-// IsModel reports whether a file whose first 16 bytes are start can be a .model file. These begin
-// with a piece, which begins with its text.
+// IsModel reports whether a file whose first bytes are start can be a .model file. These begin with
+// a piece, which begins with its text. Both are shorter than 128 bytes.
 func IsModel(start []byte) bool {
 	const tag = 1<<3 | wireBytes // of a piece, and of its text
-	if len(start) == 0 || start[0] != tag {
-		return false
-	}
-	pieceLen, n := binary.Uvarint(start[1:])
-	if n <= 0 {
-		return false
-	}
-	piece := start[1+n:]
-	if len(piece) == 0 || piece[0] != tag {
-		return false
-	}
-	textLen, n := binary.Uvarint(piece[1:])
-	if n <= 0 || textLen == 0 || textLen >= pieceLen || len(piece) == 1+n {
-		return false
-	}
-	return piece[1+n] != 0
+	return len(start) > 4 && start[0] == tag && start[2] == tag && 0 < start[3] && start[3] < start[1] && start[1] < 1<<7 && start[4] != 0
 }
 
 // UnmarshalModel decodes a .model file. Untrusted data is safe. UnmarshalModel checks the encoding;
