@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"tfm/mat"
+	"tfm/internal/exact"
 )
 
 // Uniform fills w with uniform random values in [-bound, bound).
@@ -18,8 +18,8 @@ func Uniform(w []float32, bound float64, r *rand.Rand) {
 // the transform of Box and Muller (1958). The same r gives the same bits on every machine.
 func Normal(w []float32, deviation float64, r *rand.Rand) {
 	for i := range w {
-		radius := math.Sqrt(-2 * mat.Log(1-r.Float64()))
-		_, cos := mat.Sincos(2 * math.Pi * r.Float64())
+		radius := math.Sqrt(-2 * exact.Log(1-r.Float64()))
+		_, cos := exact.Sincos(2 * math.Pi * r.Float64())
 		w[i] = float32(deviation * radius * cos)
 	}
 }

@@ -3,6 +3,7 @@ package layer
 import (
 	"math"
 
+	"tfm/internal/exact"
 	"tfm/mat"
 )
 
@@ -182,7 +183,7 @@ func (t *crossEntropyRows) loss(i int, q targetDistribution) (sum float32) {
 		losses.correct[i] = 1
 	}
 	sum = mat.ExpSum(z, z, zMax)
-	logSum := float64(zMax) + mat.Log(float64(sum)) // log Σ_j e^(z_j)
+	logSum := float64(zMax) + exact.Log(float64(sum)) // log Σ_j e^(z_j)
 	losses.nll[i] = float32(logSum - zTarget)
 	zOthers := zSum - zTarget
 	if q.other == 0 || math.IsInf(zTarget, -1) {

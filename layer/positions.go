@@ -1,6 +1,9 @@
 package layer
 
-import "tfm/mat"
+import (
+	"tfm/internal/exact"
+	"tfm/mat"
+)
 
 // Tables of positional encodings PE [positions × d], beginning with position 0. They are computed
 // in float64 and rounded once, to the same bits on every machine.
@@ -15,7 +18,7 @@ func Sinusoids(positions, d int) mat.Matrix {
 		if cos == d {
 			cos = j // d is odd: the sine overwrites the cosine in the last column
 		}
-		setWaves(pe, cos, j, mat.Pow(10000, -float64(j)/float64(d)))
+		setWaves(pe, cos, j, exact.Pow(10000, -float64(j)/float64(d)))
 	}
 	return pe
 }
@@ -29,7 +32,7 @@ func Sinusoids(positions, d int) mat.Matrix {
 func SinusoidHalves(positions, d int) mat.Matrix {
 	pe := mat.New(positions, d)
 	for i := range d / 2 {
-		setWaves(pe, d/2+i, i, mat.Pow(10000, -float64(2*i)/float64(d)))
+		setWaves(pe, d/2+i, i, exact.Pow(10000, -float64(2*i)/float64(d)))
 	}
 	return pe
 }
@@ -43,7 +46,7 @@ func SinusoidHalves(positions, d int) mat.Matrix {
 func TimingSignal(positions, d int) mat.Matrix {
 	pe := mat.New(positions, d)
 	for i := range d / 2 {
-		setWaves(pe, d/2+i, i, mat.Pow(10000, -float64(i)/float64(max(d/2-1, 1))))
+		setWaves(pe, d/2+i, i, exact.Pow(10000, -float64(i)/float64(max(d/2-1, 1))))
 	}
 	return pe
 }
@@ -51,7 +54,7 @@ func TimingSignal(positions, d int) mat.Matrix {
 // setWaves sets column cos and then column sin of pe to the cosine and the sine of pos·frequency.
 func setWaves(pe mat.Matrix, cos, sin int, frequency float64) {
 	for pos := range pe.Rows {
-		s, c := mat.Sincos(float64(pos) * frequency)
+		s, c := exact.Sincos(float64(pos) * frequency)
 		pe.Row(pos)[cos] = float32(c)
 		pe.Row(pos)[sin] = float32(s)
 	}

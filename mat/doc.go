@@ -99,9 +99,6 @@
 // error of a sum of n terms is at most (min(n, 8192)/16 + 5 + n/8192)·2^-24·Σ|term| to first
 // order, in addition to the errors of the terms.
 //
-// [Exp], [Log], [Pow] and [Sincos] are float64 functions with the same bits on every machine, which
-// package math does not promise.
-//
 // # Transformers
 //
 // [Softmax] and [SoftmaxRows] with their derivatives [SoftmaxGrad] and [SoftmaxGradRows];
@@ -226,9 +223,9 @@ package mat
 // bf16_bands_amd64.go (with VDPBF16PS and with AMX), amx_linux_amd64.go (permission to use AMX) and
 // bf16_amd64.s.
 //
-// Vectors: vec.go, rows.go (sums over the rows of a matrix), transpose.go, exact.go (float64
-// functions), vec_amd64.s (AVX2, also on processors with AVX-512), rows_amd64.s (AVX-512) and
-// vec_arm64.s. The headers vec_amd64.h and vec_arm64.h hold the loops over blocks of elements.
+// Vectors: vec.go, rows.go (sums over the rows of a matrix), transpose.go, vec_amd64.s (AVX2, also
+// on processors with AVX-512), rows_amd64.s (AVX-512) and vec_arm64.s. The headers vec_amd64.h and
+// vec_arm64.h hold the loops over blocks of elements.
 //
 // For Transformers: softmax.go, norm.go, activation.go, exp.go (the exponential of both),
 // dropout.go, adam.go, transformer_amd64.s (AVX2, also on processors with AVX-512),

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tfm/mat"
+	"tfm/internal/exact"
 )
 
 // Ids that every vocabulary begins with.
@@ -101,7 +101,7 @@ func (c Config) DeepNormScales() (encAlpha, encBeta, decAlpha, decBeta float64) 
 	}
 	n, m := float64(c.EncoderLayers), float64(c.DecoderLayers)
 	n4m := n * n * n * n * m
-	return 0.81 * mat.Pow(n4m, 1./16), 0.87 * mat.Pow(n4m, -1./16), mat.Pow(3*m, 1./4), mat.Pow(12*m, -1./4)
+	return 0.81 * exact.Pow(n4m, 1./16), 0.87 * exact.Pow(n4m, -1./16), exact.Pow(3*m, 1./4), exact.Pow(12*m, -1./4)
 }
 
 // presets are in the order of PresetNames.

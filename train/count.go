@@ -1,7 +1,7 @@
 package train
 
 import (
-	"tfm/mat"
+	"tfm/internal/exact"
 	"tfm/model"
 )
 
@@ -33,8 +33,8 @@ func (c *tokenCounts) entropy() float64 {
 	sum := 0.0 // Σ n·ln n
 	for _, n := range c.byID {
 		if n > 0 {
-			sum += float64(float64(n) * mat.Log(float64(n)))
+			sum += float64(float64(n) * exact.Log(float64(n)))
 		}
 	}
-	return mat.Log(float64(c.tgt)) - sum/float64(c.tgt)
+	return exact.Log(float64(c.tgt)) - sum/float64(c.tgt)
 }

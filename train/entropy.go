@@ -3,6 +3,7 @@ package train
 import (
 	"math"
 
+	"tfm/internal/exact"
 	"tfm/mat"
 	"tfm/model"
 )
@@ -83,7 +84,7 @@ func entropy(p []float32) float64 {
 	var sum float64
 	for _, p := range p {
 		if p != 0 {
-			sum -= float64(float64(p) * mat.Log(float64(p)))
+			sum -= float64(float64(p) * exact.Log(float64(p)))
 		}
 	}
 	return max(0, sum) // rounding can make a weight exceed 1

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"tfm/internal/exact"
 	"tfm/mat"
 	"tfm/model"
 	"tfm/model/decode"
@@ -36,7 +37,7 @@ type Sample = runlog.Sample
 func (v Validation) Made() bool { return v != Validation{} }
 
 // Perplexity returns e^NLL.
-func (v Validation) Perplexity() float64 { return mat.Exp(v.NLL) }
+func (v Validation) Perplexity() float64 { return exact.Exp(v.NLL) }
 
 // betterThan reports whether v has a higher BLEU, or the same BLEU or ByLoss and a lower NLL. A
 // finite loss is better than no validation. A loss that is not finite is never better.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tfm/mat"
+	"tfm/internal/exact"
 	"tfm/model/decode"
 	"tfm/text"
 )
@@ -28,7 +28,7 @@ type PairScore struct {
 }
 
 // Perplexity returns the exponential of the mean of -LogProbs, or NaN if Err is not nil.
-func (s PairScore) Perplexity() float64 { return mat.Exp(-s.LogProb / float64(len(s.LogProbs))) }
+func (s PairScore) Perplexity() float64 { return exact.Exp(-s.LogProb / float64(len(s.LogProbs))) }
 
 // ScorePairs returns the log-probability of the target of each pair as a translation of its source.
 // The values are those of the training loss without label smoothing, and depend neither on the

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tfm/mat"
+	"tfm/internal/exact"
 	"tfm/model"
 	"tfm/text"
 	"tfm/translate"
@@ -42,7 +42,7 @@ func TestScorePairs(t *testing.T) {
 			t.Errorf("%+v: %+v, want the sum %v", pairs[i], s, sum)
 		}
 		contiguous(t, pairs[i].Target, s.Tokens, true)
-		if want := mat.Exp(-sum / float64(len(s.LogProbs))); s.Perplexity() != want {
+		if want := exact.Exp(-sum / float64(len(s.LogProbs))); s.Perplexity() != want {
 			t.Errorf("%+v: perplexity %v, want %v", pairs[i], s.Perplexity(), want)
 		}
 		if i%4 > 0 && s.LogProb > scores[i-i%4].LogProb-1 {

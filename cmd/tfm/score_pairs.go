@@ -13,8 +13,8 @@ import (
 	"tfm/cmd/tfm/internal/cli"
 	"tfm/cmd/tfm/internal/filter"
 	"tfm/cmd/tfm/internal/translator"
+	"tfm/internal/exact"
 	"tfm/internal/format"
-	"tfm/mat"
 	"tfm/text"
 	"tfm/translate"
 )
@@ -92,7 +92,7 @@ func (w *pairWriter) write(ctx context.Context, out io.Writer, t *translate.Tran
 	if w.count > 0 {
 		mean := w.logProb / float64(w.count)
 		w.progress.Screen.Line("%s, %s: log-probability %.4f a token, perplexity %.4f",
-			format.Count(w.pairs, "pair"), format.Count(w.count, "token"), mean, mat.Exp(-mean))
+			format.Count(w.pairs, "pair"), format.Count(w.count, "token"), mean, exact.Exp(-mean))
 	}
 	return filter.Failed(w.failed, w.pairs+w.failed, "pair", "scored")
 }

@@ -16,8 +16,9 @@ import (
 // the standard library that its code, apart from tests, may import.
 var allowedImports = []struct{ name, imports string }{
 	// Arithmetic. mat can be copied as one folder.
+	{"internal/exact", ""},
 	{"mat", "golang.org/x/sys/cpu"},
-	{"layer", "mat"},
+	{"layer", "internal/exact mat"},
 	{"attn", "mat layer"},
 
 	// For all packages. lang may be imported by all below it.
@@ -31,7 +32,6 @@ var allowedImports = []struct{ name, imports string }{
 	{"text/charset", "lang"},
 	{"text/internal/xmltext", ""},
 	{"text", "text/charset text/internal/xmltext"},
-	{"text/internal/exact", ""},
 	{"text/tokenizer/internal/merges", ""},
 	{"text/internal/parallel", ""},
 	{"text/tokenizer/internal/rewrite", ""},
@@ -42,12 +42,12 @@ var allowedImports = []struct{ name, imports string }{
 	{"text/augment", "text text/script"},
 	{"text/tokenizer/bpe", "text text/tokenizer/internal/merges text/tokenizer/internal/tally text/tokenizer/internal/varint"},
 	{"text/internal/words", "internal/hash text/script"},
-	{"text/clean", "internal/hash text text/align text/charset text/internal/exact text/internal/parallel text/internal/words text/script"},
+	{"text/clean", "internal/hash text text/align text/charset internal/exact text/internal/parallel text/internal/words text/script"},
 	{"text/holdout", "internal/hash text text/internal/words"},
-	{"text/score", "text/internal/exact text/internal/parallel text/script"},
+	{"text/score", "internal/exact text/internal/parallel text/script"},
 	{"text/tokenizer/sentencepiece/internal/charsmap", ""},
-	{"text/tokenizer/sentencepiece", "text text/internal/exact text/tokenizer/internal/merges text/tokenizer/internal/rewrite text/tokenizer/sentencepiece/internal/charsmap"},
-	{"text/tokenizer/sentencepiece/train", "text/internal/exact text/internal/parallel text/tokenizer/internal/tally text/tokenizer/sentencepiece text/tokenizer/sentencepiece/internal/charsmap"},
+	{"text/tokenizer/sentencepiece", "text internal/exact text/tokenizer/internal/merges text/tokenizer/internal/rewrite text/tokenizer/sentencepiece/internal/charsmap"},
+	{"text/tokenizer/sentencepiece/train", "internal/exact text/internal/parallel text/tokenizer/internal/tally text/tokenizer/sentencepiece text/tokenizer/sentencepiece/internal/charsmap"},
 	{"text/split", "text"},
 	{"text/detect/profile", ""},
 	{"text/detect", "text text/detect/profile text/split"},
@@ -61,8 +61,8 @@ var allowedImports = []struct{ name, imports string }{
 	// The model and translation. None of them imports train.
 	{"model/safetensors", ""},
 	{"model/torchfile", "model/safetensors"},
-	{"model", "mat layer attn model/safetensors internal/strict"},
-	{"model/decode", "mat layer attn model model/safetensors internal/strict"},
+	{"model", "internal/exact mat layer attn model/safetensors internal/strict"},
+	{"model/decode", "internal/exact mat layer attn model model/safetensors internal/strict"},
 	{"model/convert/internal/parts", "mat layer text text/tokenizer/bpe text/tokenizer/moses text/tokenizer/sentencepiece text/tokenizer/subword text/tokenizer/vocab model model/decode model/safetensors"},
 	{"model/convert/hf", "layer text text/tokenizer/bpe text/tokenizer/sentencepiece text/tokenizer/vocab model model/decode model/safetensors model/torchfile model/convert/internal/parts"},
 	{"model/convert/marian", "mat text text/tokenizer/moses text/tokenizer/sentencepiece text/tokenizer/vocab internal/yaml model model/decode model/safetensors model/convert/internal/parts"},
@@ -70,12 +70,12 @@ var allowedImports = []struct{ name, imports string }{
 	{"model/convert/argos", "text/tokenizer/sentencepiece text/tokenizer/vocab model model/decode model/convert/ctranslate2 model/convert/internal/parts"},
 	{"model/convert/pytorch", "text text/tokenizer/bpe text/tokenizer/sentencepiece text/tokenizer/vocab model model/decode model/safetensors model/convert/internal/parts"},
 	{"model/convert", "model model/torchfile model/convert/hf model/convert/marian model/convert/ctranslate2 model/convert/argos model/convert/pytorch model/convert/internal/parts"},
-	{"translate", "mat text text/align text/detect text/markup text/script text/split text/tokenizer/vocab model model/decode"},
+	{"translate", "internal/exact mat text text/align text/detect text/markup text/script text/split text/tokenizer/vocab model model/decode"},
 
 	// Training.
 	{"train/runlog", ""},
 	{"train/tensorboard", ""},
-	{"train", "mat layer text text/score model model/safetensors model/decode train/runlog internal/strict"},
+	{"train", "internal/exact mat layer text text/score model model/safetensors model/decode train/runlog internal/strict"},
 	{"train/corpus", "model text text/augment text/holdout text/script text/split text/tokenizer/vocab train internal/format internal/hash internal/yaml"},
 
 	// Programs around the model.
@@ -111,7 +111,7 @@ var allowedImports = []struct{ name, imports string }{
 	{"cmd/tfm/internal/shard", "mat text translate model/safetensors cmd/tfm/internal/cli"},
 	{"cmd/tfm/internal/training", "mat layer text text/detect text/script text/score text/tokenizer/vocab model model/decode model/safetensors train train/corpus train/runlog train/tensorboard translate internal/format " +
 		"cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/tokenizers"},
-	{"cmd/tfm", "mat layer text text/clean text/detect text/holdout text/markup text/split text/tokenizer/subword text/score text/tokenizer/sentencepiece text/tokenizer/vocab model model/convert model/safetensors model/decode translate serve train train/corpus train/runlog " +
+	{"cmd/tfm", "internal/exact mat layer text text/clean text/detect text/holdout text/markup text/split text/tokenizer/subword text/score text/tokenizer/sentencepiece text/tokenizer/vocab model model/convert model/safetensors model/decode translate serve train train/corpus train/runlog " +
 		"report digits cmd/tfm/recipes cmd/tfm/internal/cli cmd/tfm/internal/release cmd/tfm/internal/terminal cmd/tfm/internal/grammar " +
 		"cmd/tfm/internal/lesson cmd/tfm/internal/tokenizers cmd/tfm/internal/settings cmd/tfm/internal/distill cmd/tfm/internal/scoring cmd/tfm/internal/translator cmd/tfm/internal/filter cmd/tfm/internal/shard cmd/tfm/internal/training " +
 		"internal/format internal/bench"},

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"tfm/internal/exact"
 	"tfm/mat"
 )
 
@@ -82,7 +83,7 @@ func largest(r *row, c choice) {
 func (c *choice) logZ() float64 {
 	maxLogit := mat.Max(c.logits)
 	exps := floats(&c.buffers.exps, len(c.logits))
-	return float64(maxLogit) + mat.Log(float64(mat.ExpSum(exps, c.logits, maxLogit)))
+	return float64(maxLogit) + exact.Log(float64(mat.ExpSum(exps, c.logits, maxLogit)))
 }
 
 // top fills best to its capacity with the tokens of the largest logits that may be selected, in

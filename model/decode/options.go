@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"tfm/mat"
+	"tfm/internal/exact"
 	"tfm/model"
 )
 
@@ -173,7 +173,7 @@ func (o *Options) score(logP float64, n int) float64 {
 	if o.Penalty == PenaltyPower {
 		length = float64(n)
 	}
-	return logP / mat.Pow(length, o.Alpha)
+	return logP / exact.Pow(length, o.Alpha)
 }
 
 // omitsScore reports whether the search needs no log-probabilities.

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"tfm/attn"
+	"tfm/internal/exact"
 	"tfm/layer"
 	"tfm/mat"
 	"tfm/model"
@@ -110,7 +111,7 @@ func (t *logProbRows) Range(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		z := t.logits.Row(i)
 		zNext, zMax := float64(z[t.next[i]]), mat.Max(z)
-		t.logProbs[i] = zNext - (float64(zMax) + mat.Log(float64(mat.ExpSum(z, z, zMax))))
+		t.logProbs[i] = zNext - (float64(zMax) + exact.Log(float64(mat.ExpSum(z, z, zMax))))
 	}
 }
 

@@ -3,7 +3,7 @@ package clean
 import (
 	"math"
 
-	"tfm/text/internal/exact"
+	"tfm/internal/exact"
 )
 
 // evidence is a table of the evidence of bins: the logarithm of the ratio of their probabilities in

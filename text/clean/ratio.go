@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"tfm/text/internal/exact"
+	"tfm/internal/exact"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tfm/text/internal/exact"
+	"tfm/internal/exact"
 )
 
 // BLEU has the settings of BLEU (Papineni et al. 2002) as sacreBLEU computes it (Post 2018, "A Call

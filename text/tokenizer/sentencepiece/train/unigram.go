@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"tfm/text/internal/exact"
+	"tfm/internal/exact"
 	"tfm/text/internal/parallel"
 	"tfm/text/tokenizer/sentencepiece"
 )

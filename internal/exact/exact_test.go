@@ -1,11 +1,11 @@
-package mat
+package exact
 
 import (
 	"math"
 	"testing"
 )
 
-// The bounds include the error of package math, one unit in the last place.
+// The bounds include the error of package exacth, one unit in the last place.
 func TestExactAgainstMath(t *testing.T) {
 	relative := func(name string, x, got, want, bound float64) {
 		if d := math.Abs(got-want) / math.Abs(want); d > bound {
@@ -17,6 +17,7 @@ func TestExactAgainstMath(t *testing.T) {
 	}
 	for x := 1e-300; x < 1e300; x *= 1.37 {
 		relative("Log", x, Log(x), math.Log(x), 6e-16)
+		relative("Log2", x, Log2(x), math.Log2(x), 6e-16)
 		relative("Pow", x, Pow(x, 0.3), math.Pow(x, 0.3), 1e-13)
 	}
 	for x := 0.0; x < 1<<20; x = x*1.01 + 0.013 {
