@@ -41,9 +41,6 @@ func TestPanicMessages(t *testing.T) {
 			New(4, 5), New(3, 4), New(5, 3), GemmOptions{}),
 		"mat: shapes of a product do not match: C 4 × 5, A 3 × 7, B 5 × 3; expected [m × n], [m × k], [k × n]": product(
 			New(4, 5), New(3, 7), New(5, 3), GemmOptions{}),
-		"mat: product 1 of a batch: shapes of a product do not match: C 2 × 2, A 2 × 3, B 4 × 2; expected [m × n], [m × k], [k × n]": func() {
-			GemmBatch(nil, []Operands{{New(2, 2), New(2, 3), New(3, 2)}, {New(2, 2), New(2, 3), New(4, 2)}}, GemmOptions{})
-		},
 		"mat: bias of 3 elements for C 2 × 2, expected 2": product(New(2, 2), New(2, 2), New(2, 2), GemmOptions{Bias: x[:3]}),
 		"mat: unknown activation 5, expected 0 (identity) to 4 (silu)": product(New(2, 2), New(2, 2), New(2, 2),
 			GemmOptions{Activation: activations}),
@@ -80,13 +77,11 @@ func TestResultIsAnOperand(t *testing.T) {
 					"GemmPacked": func() { GemmPacked(nil, c, c, Pack(nil, x), GemmOptions{}) },
 					"GemmInt8":   func() { GemmInt8(nil, c, c, QuantizeInt8(nil, x), GemmOptions{}) },
 					"GemmBF16":   func() { GemmBF16(nil, c, c, x, GemmOptions{}) },
-					"GemmBatch":  func() { GemmBatch(nil, []Operands{{c, c, x}}, GemmOptions{}) },
 					"transposed": func() { Gemm(nil, c, c.T(), x, GemmOptions{}) },
 				},
 				"B": {
-					"Gemm":      func() { Gemm(nil, c, x, c, GemmOptions{}) },
-					"GemmBF16":  func() { GemmBF16(nil, c, x, c, GemmOptions{}) },
-					"GemmBatch": func() { GemmBatch(nil, []Operands{{c, x, c}}, GemmOptions{}) },
+					"Gemm":     func() { Gemm(nil, c, x, c, GemmOptions{}) },
+					"GemmBF16": func() { GemmBF16(nil, c, x, c, GemmOptions{}) },
 				},
 				"the bias": {
 					"Gemm": func() { Gemm(nil, c, x, y, GemmOptions{Bias: c.Row(0)}) },
@@ -131,7 +126,6 @@ func TestResultIsAnOperand(t *testing.T) {
 				"B":        func() { Gemm(nil, c, x, operand, GemmOptions{}) },
 				"A, int8":  func() { GemmInt8(nil, c, operand, QuantizeInt8(nil, x), GemmOptions{}) },
 				"B, bf16":  func() { GemmBF16(nil, c, x, operand, GemmOptions{}) },
-				"B, batch": func() { GemmBatch(nil, []Operands{{c, x, operand}}, GemmOptions{}) },
 				"bias":     func() { Gemm(nil, c, x, y, GemmOptions{Bias: operand.Data[:8]}) },
 				"residual": func() { Gemm(nil, c, x, y, GemmOptions{Residual: Of(operand.Data, 8, 8)}) },
 				"BLAS": func() {

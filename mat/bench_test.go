@@ -77,30 +77,6 @@ func BenchmarkGemm(b *testing.B) {
 	}
 }
 
-// BenchmarkGemmBatch computes the scores, queries × keys, of 8 heads in 8 sentences of n tokens in
-// one call.
-func BenchmarkGemmBatch(b *testing.B) {
-	for _, n := range []int{16, 32, 64, 128} {
-		const sentences, heads, dK = 8, 8, 64
-		var batch []Operands
-		q, k := random(sentences*n, heads*dK), random(sentences*n, heads*dK)
-		for s := range sentences {
-			for h := range heads {
-				x := func(m Matrix) Matrix { return m.Slice(s*n, (s+1)*n, h*dK, (h+1)*dK) }
-				batch = append(batch, Operands{New(n, n), x(q), x(k).T()})
-			}
-		}
-		for _, threads := range []int{1, 2} {
-			b.Run(fmt.Sprintf("m=%d/n=%d/k=%d/threads=%d", n, n, dK, threads), func(b *testing.B) {
-				benchKernels(b, func(b *testing.B) {
-					loopWarm(b, func() { GemmBatch(pools[threads], batch, GemmOptions{}) })
-					reportFLOPS(b, 2*sentences*heads*dK*float64(n*n), threads)
-				})
-			})
-		}
-	}
-}
-
 // loopWarm measures f without its first call, which faults in the pages of the result and allocates
 // scratch memory.
 func loopWarm(b *testing.B, f func()) {

@@ -46,8 +46,8 @@
 // the order: row-major slices with leading dimensions, transposes by letter, alpha and beta.
 //
 // [Pack] packs a B that is used many times, usually weights, and [GemmPacked] multiplies with it.
-// The gain is largest for few rows. [GemmBatch] divides many small products among the threads of a
-// pool, such as those of all heads and sentences. Both return the same bits as Gemm.
+// The gain is largest for few rows, and the bits are those of Gemm. Many small products, such as
+// those of all heads and sentences, are divided by [Each], with a nil pool in each product.
 //
 //	w := mat.Pack(p, b.T())
 //	mat.GemmPacked(p, c, a, w, mat.GemmOptions{Bias: bias})

@@ -29,26 +29,14 @@ func (o *GemmOptions) check(c, a *Matrix, bRows, bCols int) {
 
 // checkOperands is check for a B that is a matrix.
 func (o *GemmOptions) checkOperands(c, a, b *Matrix) {
-	if s := o.faultOfOperands(c, a, b); s != "" {
-		panic("mat: " + s)
-	}
-}
-
-// faultOfOperands returns "" if all matrices are valid and match, or describes why they do not.
-func (o *GemmOptions) faultOfOperands(c, a, b *Matrix) string {
-	if !b.valid(reads) {
-		return b.fault("B", reads)
-	}
-	if s := o.fault(c, a, b.Rows, b.Cols); s != "" {
-		return s
-	}
+	b.check("B", reads)
+	o.check(c, a, b.Rows, b.Cols)
 	if c.overlaps(b) {
-		return "C and B share memory; the result must not overlap an operand"
+		panic("mat: C and B share memory; the result must not overlap an operand")
 	}
-	return ""
 }
 
-// fault is faultOfOperands for a B that is not a matrix.
+// fault returns "" if C and A are valid and match B, or describes why they do not.
 func (o *GemmOptions) fault(c, a *Matrix, bRows, bCols int) string {
 	r := &o.Residual
 	switch {

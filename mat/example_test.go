@@ -90,21 +90,6 @@ func ExampleGemmInt8() {
 	// Output: [1.748 5.500], exactly [1.750 5.500]
 }
 
-// The scores Q·Kᵀ of a head in two sentences of different lengths: a batch of products, divided
-// among threads.
-func ExampleGemmBatch() {
-	p := mat.NewPool(2)
-	defer p.Close()
-	q, k := mat.Of([]float32{1, 2, 3, 4}, 2, 2), mat.Of([]float32{1, 1, 2, 0}, 2, 2)
-	short, long := mat.New(1, 1), mat.New(2, 2)
-	mat.GemmBatch(p, []mat.Operands{
-		{C: short, A: q.RowRange(0, 1), B: k.RowRange(0, 1).T()},
-		{C: long, A: q, B: k.T()},
-	}, mat.GemmOptions{})
-	fmt.Println(short.Data, long.Data)
-	// Output: [3] [3 2 7 6]
-}
-
 // Quantized weights are stored as bytes and scales, and loaded from them. A row of bytes is a
 // column of B.
 func ExamplePackInt8() {

@@ -1,10 +1,5 @@
 package mat
 
-import (
-	"fmt"
-	"math"
-)
-
 // Gemm computes the matrix product C = A·B, or C += A·B with o.Accumulate, for C [m × n], A [m
 // × k] and B [k × n], on the threads of p or, if p is nil, on the calling goroutine. A and B are
 // row-major or transposes of row-major matrices, C is row-major. It panics if the shapes do not
@@ -21,50 +16,6 @@ func Gemm(p *Pool, c, a, b Matrix, o GemmOptions) {
 	o.checkOperands(&c, &a, &b)
 	t := product{c: c, a: a, b: b, o: o}
 	t.multiply(p)
-}
-
-// GemmBatch computes many small products, such as those of the heads of attention, each as Gemm
-// does and with the same o, whose bias and residual must match every C. The threads of p share the
-// batch, not a single product, so products too small to be divided use all threads. It panics as
-// Gemm does, with the index of the product, before it computes anything. No C may overlap another C
-// or an operand.
-func GemmBatch(p *Pool, batch []Operands, o GemmOptions) {
-	work := 0
-	for i := range batch {
-		x := &batch[i]
-		if s := o.faultOfOperands(&x.C, &x.A, &x.B); s != "" {
-			panic(fmt.Sprintf("mat: product %d of a batch: %s", i, s))
-		}
-		work += min(saturatingProduct(x.C.Rows, x.C.Cols, x.A.Cols), math.MaxInt-work)
-	}
-	Each(p, len(batch), 1+saturatingProduct(len(batch), machineLimits.minTaskWork, 1)/max(work, 1), batchLoop{batch, o})
-}
-
-// Operands are the matrices of a product C = A·B, as in Gemm.
-type Operands struct{ C, A, B Matrix }
-
-type batchLoop struct {
-	batch []Operands
-	o     GemmOptions
-}
-
-// Range computes products [lo, hi).
-func (x *batchLoop) Range(lo, hi int) {
-	w := workspaces.Get().(*workspace)
-	t := product{o: x.o, plan: &w.plan}
-	var planned shape // the shape of t.plan: consecutive products often have the same one
-	for i := lo; i < hi; i++ {
-		t.c, t.a, t.b = x.batch[i].C, x.batch[i].A, x.batch[i].B
-		if t.c.Rows == 0 || t.c.Cols == 0 {
-			continue
-		}
-		if q := t.shape(1); q != planned {
-			planProduct(t.plan, &q, &machineLimits)
-			planned = q
-		}
-		t.block(w, 0, t.c.Rows, 0, t.c.Cols)
-	}
-	workspaces.Put(w)
 }
 
 // product is a matrix product and its plan.

@@ -107,7 +107,7 @@ func (q problem) compare(t *testing.T, name string, around, c, want Matrix, same
 	}
 }
 
-// check compares Gemm, GemmPacked and GemmBatch with the oracle. Kernels must return the same bits.
+// check compares Gemm and GemmPacked with the oracle. Kernels must return the same bits.
 // For portable Go the difference may be twice (k+2)·2^-24·(Σ|a||b| + |c| + |bias| + |residual|);
 // an activation adds its own error and a seventh of that.
 func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float32) {
@@ -123,7 +123,6 @@ func (q problem) check(t *testing.T, r *rand.Rand, number func(*rand.Rand) float
 	for name, multiply := range map[string]func(){
 		"Gemm":       func() { Gemm(pools[q.threads], c, a, b, q.o) },
 		"GemmPacked": func() { GemmPacked(pools[q.threads], c, a, w, q.o) },
-		"GemmBatch":  func() { GemmBatch(pools[q.threads], []Operands{{c, a, b}}, q.o) },
 	} {
 		for i := range c.Rows {
 			copy(c.Row(i), before.Row(i))
@@ -383,7 +382,7 @@ func TestGemmOfAliasedRows(t *testing.T) {
 func TestGemmAllocatesNothing(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		a, b, c := New(100, 80), New(80, 80), New(100, 80)
-		w, batch := Pack(nil, b), []Operands{{c, a, b}, {New(100, 80), a, b}}
+		w := Pack(nil, b)
 		ata, aat := New(80, 80), New(100, 100)
 		for _, threads := range []int{1, 2} { // enough work for two threads
 			wantNoAllocations(t, func() {
@@ -393,7 +392,6 @@ func TestGemmAllocatesNothing(t *testing.T) {
 				Gemm(pools[threads], c.RowRange(0, 3), a.RowRange(0, 3), b.T(), GemmOptions{})
 				w.Set(pools[threads], b)
 				GemmPacked(pools[threads], c, a, w, GemmOptions{})
-				GemmBatch(pools[threads], batch, GemmOptions{})
 			})
 		}
 	})

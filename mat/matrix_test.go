@@ -186,7 +186,6 @@ func TestMatrixOutsideItsData(t *testing.T) {
 				"Gemm, C":      func() { Gemm(nil, m, New(3, 3), New(3, 3), GemmOptions{}) },
 				"GemmBF16":     func() { GemmBF16(nil, New(3, 3), New(3, 3), m, GemmOptions{}) },
 				"GemmInt8":     func() { GemmInt8(nil, New(3, 3), m, QuantizeInt8(nil, New(3, 3)), GemmOptions{}) },
-				"GemmBatch":    func() { GemmBatch(nil, []Operands{{New(3, 3), m, New(3, 3)}}, GemmOptions{}) },
 				"residual":     func() { Gemm(nil, New(3, 3), New(3, 3), New(3, 3), GemmOptions{Residual: m}) },
 				"Transpose":    func() { Transpose(nil, New(3, 3), m) },
 				"AddRows":      func() { AddRows(x[:3], m) },
