@@ -60,7 +60,7 @@ func referenceClassifier(w ref.Weights, c ClassifierConfig, x mat.Matrix, labels
 		if c.Norm == PreNorm {
 			return ref.Sum(1, x, f(w.Norm(norm, "layer", x, eps)))
 		}
-		return w.Norm(norm, "layer", ref.Sum(1, x, f(x)), eps)
+		return w.AddNorm(norm, x, f(x), eps)
 	}
 	stack := func(side string, layers int, x, memory ref.Matrix) ref.Matrix {
 		for i := range layers {

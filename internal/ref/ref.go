@@ -131,6 +131,11 @@ func Sum(alpha float64, x, y Matrix) Matrix {
 	return sum
 }
 
+// AddNorm returns LayerNorm(x + sub), with the biased variance.
+func (w Weights) AddNorm(name string, x, sub Matrix, eps float64) Matrix {
+	return w.Norm(name, "layer", Sum(1, x, sub), eps)
+}
+
 // multiHead returns Concat(head_1 … head_h) of section 3.2.2 for the projected queries, keys and
 // values. drop, if it is not nil, applies dropout to the attention weights of each head.
 func multiHead(q, k, v Matrix, heads int, mask Mask, drop func(head int, weights Matrix)) Matrix {
