@@ -25,7 +25,6 @@ type Model struct {
 	// the remaining bits.
 	firsts [1<<bucketBits + 1]uint16
 	lasts  []uint8
-	packed []packed // Vectors
 }
 
 // Language is a language with a profile.
@@ -44,7 +43,7 @@ const (
 
 const bucketBits, lastBits = 16, HashBits - 16
 
-// Prepare sets the buckets and the packed vectors from Grams and Vectors.
+// Prepare sets the buckets from Grams.
 func (m *Model) Prepare() {
 	m.lasts = make([]uint8, len(m.Grams))
 	b := 0
@@ -57,67 +56,27 @@ func (m *Model) Prepare() {
 	for ; b < len(m.firsts); b++ {
 		m.firsts[b] = uint16(len(m.Grams))
 	}
-	m.packed = make([]packed, len(m.Vectors))
-	for i := range m.Vectors {
-		m.packed[i] = pack(&m.Vectors[i])
-	}
-}
-
-// packed is a vector as bytes, element i+8j as byte i of word j, each increased by packedZero.
-type packed [2]uint64
-
-const packedZero = 128
-
-func pack(v *[Dim]int8) (p packed) {
-	for i, x := range v {
-		p[i/8] |= uint64(int(x)+packedZero) << (8 * (i % 8))
-	}
-	return p
-}
-
-// packedSum adds up packed vectors in words of 4 elements: the even and the odd elements of a word.
-type packedSum [2][2]uint64
-
-// maxPacked is the limit of the vectors of a packedSum, so that its elements have 16 bits.
-const maxPacked = 256
-
-// addTo adds p, of n vectors, to a sum.
-func (p *packedSum) addTo(sum *[Dim]int32, n int) {
-	for i := range sum {
-		sum[i] += int32(p[i/8][i%2]>>(8*(i%8&^1))&0xFFFF) - int32(n*packedZero)
-	}
 }
 
 // Sum returns the sum of the vectors of a text's n-grams in a script, and their number.
 func (m *Model) Sum(text string, s Script) (sum [Dim]int32, n int) {
-	const even = 0x00FF00FF00FF00FF
-	var p packedSum
-	packed := 0 // vectors in p
 	words := NewWords(text, s)
 	for hashes := words.Next(); hashes != nil; hashes = words.Next() {
 		for _, h := range hashes {
 			b := h >> lastBits
 			last := uint8(h & (1<<lastBits - 1))
 			for i := int(m.firsts[b]); i < int(m.firsts[b+1]); i++ {
-				if m.lasts[i] != last {
-					continue
+				if m.lasts[i] == last {
+					for j, x := range &m.Vectors[i] {
+						sum[j] += int32(x)
+					}
+					n++
+					break
 				}
-				v := &m.packed[i]
-				p[0][0] += v[0] & even
-				p[0][1] += v[0] >> 8 & even
-				p[1][0] += v[1] & even
-				p[1][1] += v[1] >> 8 & even
-				if packed++; packed == maxPacked {
-					p.addTo(&sum, packed)
-					n += packed
-					p, packed = packedSum{}, 0
-				}
-				break
 			}
 		}
 	}
-	p.addTo(&sum, packed)
-	return sum, n + packed
+	return sum, n
 }
 
 // Score returns the score of a language for the sum of n vectors: the logarithm of its
