@@ -53,7 +53,6 @@ func (t *Tokenizer) DecodeRanges(ranges []text.Range, ids []int32) (string, []te
 
 // decode appends the ranges of ids to ranges unless that is nil.
 func (t *Tokenizer) decode(ids []int32, ranges []text.Range) (string, []text.Range) {
-	firstRange := len(ranges)
 	var out []byte
 	add := func(s string) {
 		if ranges != nil {
@@ -89,10 +88,7 @@ func (t *Tokenizer) decode(ids []int32, ranges []text.Range) (string, []text.Ran
 		}
 		add(s)
 	}
-	if t.denormalizer == nil || len(out) == 0 {
-		return string(out), ranges
-	}
-	return t.denormalize(string(out), ranges[firstRange:]), ranges
+	return string(out), ranges
 }
 
 // decodeBytes returns the character that byte pieces at the start of ids make, and their number. A
@@ -110,26 +106,6 @@ func (t *Tokenizer) decodeBytes(ids []int32) (char string, size int) {
 	}
 	r, size := utf8.DecodeRune(bytes[:n])
 	return string(r), size
-}
-
-// denormalize returns the denormalized form of s, and changes adjacent ranges of s to ranges of it.
-func (t *Tokenizer) denormalize(s string, ranges []text.Range) string {
-	var offsets []int
-	normal := string(t.denormalizer.normalize(nil, &offsets, s))
-	begin := 0
-	for i := range ranges {
-		end := begin
-		for end < len(normal) && offsets[end] < ranges[i].End {
-			end++
-		}
-		if i == len(ranges)-1 {
-			end = len(normal)
-		}
-		end = characterStart(normal, end)
-		ranges[i] = text.Range{Start: begin, End: end}
-		begin = end
-	}
-	return normal
 }
 
 // Bytes implements text.Tokenizer. Decode differs from the concatenation where bytes do not make a

@@ -34,7 +34,6 @@ func FuzzUnmarshal(f *testing.F) {
 		m.Trainer.WhitespaceAsSuffix = true
 		f.Add(marshal(f, m), "abc éb ")
 		m = abModel(mt)
-		m.Denormalizer.PrecompiledCharsmap = testCharsmap()
 		f.Add(marshal(f, m), "▁ab▁a")
 	}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -9,7 +9,7 @@ type Model struct {
 	Pieces       []Piece        `pb:"1,pieces"` // the index is the id in the file
 	Trainer      TrainerSpec    `pb:"2,trainer_spec,required"`
 	Normalizer   NormalizerSpec `pb:"3,normalizer_spec,required"`
-	Denormalizer NormalizerSpec `pb:"5,denormalizer_spec"` // applied to decoded text
+	Denormalizer NormalizerSpec `pb:"5,denormalizer_spec"` // of decoded text; without a map
 
 	message
 }

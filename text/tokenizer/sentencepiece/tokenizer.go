@@ -25,8 +25,7 @@ type Tokenizer struct {
 	model *Model
 	data  []byte // the file
 
-	normalizer   *Normalizer
-	denormalizer *Normalizer // nil if decoded text is not normalized
+	normalizer *Normalizer
 
 	unknown  int32            // file id of the unknown piece
 	ids      map[string]int32 // file ids of the pieces that are matched in text or unused
@@ -122,10 +121,8 @@ func newTokenizer(m *Model) (*Tokenizer, error) {
 	if t.normalizer, err = newNormalizer(&m.Normalizer, m.Trainer.WhitespaceAsSuffix, userDefined); err != nil {
 		return nil, fmt.Errorf("normalizer_spec: %w", err)
 	}
-	if len(m.Denormalizer.PrecompiledCharsmap) > 0 {
-		if t.denormalizer, err = newNormalizer(&m.Denormalizer, false, nil); err != nil {
-			return nil, fmt.Errorf("denormalizer_spec: %w", err)
-		}
+	if n := len(m.Denormalizer.PrecompiledCharsmap); n > 0 {
+		return nil, fmt.Errorf("denormalizer_spec: found a map of %d bytes, expected none, because decoded text stays as it is", n)
 	}
 	switch m.Trainer.ModelType {
 	case BPE:

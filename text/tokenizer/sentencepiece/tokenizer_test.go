@@ -38,7 +38,7 @@ func TestNewErrors(t *testing.T) {
 		`found byte piece "<0xff>", expected <0x00> to <0xFF>`:                    func(m *Model) { m.Pieces[5].Text = "<0xff>" },
 		`pieces: found no byte piece "<0x00>", expected all 256`:                  func(m *Model) { m.Pieces[5] = piece("x", Normal) },
 		"normalizer_spec: precompiled_charsmap: found 1 bytes, expected at least": func(m *Model) { m.Normalizer.PrecompiledCharsmap = []byte{1} },
-		"denormalizer_spec: precompiled_charsmap: found 1 bytes":                  func(m *Model) { m.Denormalizer.PrecompiledCharsmap = []byte{1} },
+		"denormalizer_spec: found a map of 1 bytes, expected none":                func(m *Model) { m.Denormalizer.PrecompiledCharsmap = []byte{1} },
 	} {
 		m := testModel()
 		change(m)
@@ -225,7 +225,7 @@ func checkRanges(t testing.TB, s string, ranges []text.Range) {
 // which decodes to ▁.
 func expectedText(t *Tokenizer, s string) (want string, ok bool) {
 	normal := string(t.normalizer.Append(nil, s))
-	if t.pieceID([]byte(space)) == t.unknown || t.denormalizer != nil || !utf8.ValidString(normal) {
+	if t.pieceID([]byte(space)) == t.unknown || !utf8.ValidString(normal) {
 		return "", false
 	}
 	for _, id := range t.encodeFile(nil, s) {
@@ -323,19 +323,6 @@ func TestDecodeBytes(t *testing.T) {
 		}
 		checkRanges(t, got, ranges)
 	}
-}
-
-func TestDenormalizer(t *testing.T) {
-	m := testModel()
-	m.Denormalizer.PrecompiledCharsmap = testCharsmap()
-	m.Denormalizer.AddDummyPrefix, m.Denormalizer.EscapeWhitespace = false, false
-	tokenizer := newTestTokenizer(t, m)
-	ids := tokenizer.Encode(nil, "aab baé")
-	got, ranges := tokenizer.DecodeRanges(nil, ids)
-	if want := "ax ae e"; got != want || tokenizer.Decode(ids) != want {
-		t.Errorf("DecodeRanges = %q, Decode = %q, want %q", got, tokenizer.Decode(ids), want)
-	}
-	checkRanges(t, got, ranges)
 }
 
 func TestWords(t *testing.T) {
