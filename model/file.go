@@ -217,11 +217,12 @@ func DecodeHeader(meta map[string]string) (Header, error) {
 func Tokenizers(s *safetensors.File) (map[string][]byte, error) {
 	tokenizers := map[string][]byte{}
 	for _, t := range s.Tensors() {
-		name, is, err := TokenizerName(t)
-		if err != nil {
-			return nil, err
-		} else if !is {
+		name, is := strings.CutPrefix(t.Name, tokenizerPrefix)
+		switch {
+		case !is:
 			continue
+		case t.DType != "U8":
+			return nil, fmt.Errorf("tensor %.80q: found dtype %s, expected U8", t.Name, t.DType)
 		}
 		data, err := t.Bytes()
 		if err != nil {
@@ -230,16 +231,6 @@ func Tokenizers(s *safetensors.File) (map[string][]byte, error) {
 		tokenizers[name] = data
 	}
 	return tokenizers, nil
-}
-
-// TokenizerName returns the name of the tokenizer in a tensor of a model file, see File. It returns
-// false for other tensors. The error is that of a tensor of another dtype than U8.
-func TokenizerName(t safetensors.Tensor) (name string, is bool, err error) {
-	name, is = strings.CutPrefix(t.Name, tokenizerPrefix)
-	if is && t.DType != "U8" {
-		err = fmt.Errorf("tensor %.80q: found dtype %s, expected U8", t.Name, t.DType)
-	}
-	return name, is, err
 }
 
 // IsShortlistTensor reports whether a tensor of a model file belongs to File.Shortlist.

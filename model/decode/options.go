@@ -128,8 +128,6 @@ func (o Options) Saved() Settings {
 }
 
 const (
-	maxBeam = MaxBeam
-
 	// maxRows is the row limit of a step: kernels at full speed, activations in the cache. One
 	// source may exceed it alone.
 	maxRows = 256
@@ -141,7 +139,7 @@ const (
 func (o Options) Validate() error {
 	maxNBest, reason := o.Beam, "the beam"
 	if o.Sample {
-		maxNBest, reason = maxBeam, "the limit of samples"
+		maxNBest, reason = MaxBeam, "the limit of samples"
 	}
 	for _, rule := range []struct {
 		broken   bool
@@ -149,9 +147,9 @@ func (o Options) Validate() error {
 		found    any
 		expected string
 	}{
-		{!o.Sample && (o.Beam < 1 || o.Beam > maxBeam), "beam", o.Beam, fmt.Sprint("1 to ", maxBeam)},
+		{!o.Sample && (o.Beam < 1 || o.Beam > MaxBeam), "beam", o.Beam, fmt.Sprint("1 to ", MaxBeam)},
 		{o.NBest < 0 || o.NBest > maxNBest, "nbest", o.NBest, fmt.Sprintf("0 to %d, %s", maxNBest, reason)},
-		{o.Alternatives < 0 || o.Alternatives > maxBeam, "alternatives", o.Alternatives, fmt.Sprint("0 to ", maxBeam)},
+		{o.Alternatives < 0 || o.Alternatives > MaxBeam, "alternatives", o.Alternatives, fmt.Sprint("0 to ", MaxBeam)},
 		{o.MaxTokens < 0, "max_tokens", o.MaxTokens, "1 or more, or 0 for no limit"},
 		{o.MinTokens < 0, "min_tokens", o.MinTokens, "0 or more"},
 		{o.NoRepeat < 0, "no_repeat", o.NoRepeat, "1 or more, or 0 for off"},

@@ -2,7 +2,10 @@ package ctranslate2
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -137,59 +140,28 @@ func (r *reader) readHeads() {
 	}
 }
 
-// setting is a number that tfm's models do not have, unless it is off.
-type setting struct {
-	name string
-	off  float64 // NaN: the tensor must not exist
-	what string  // for the error; %v is the number
+// offSettings are numbers that tfm's models do not have unless they have these values, by the end
+// of their names. Tensors that tfm's models never have, such as those of relative positions and
+// gated linear units, stay unused.
+var offSettings = map[string]float64{
+	"alibi": 0, "sliding_window": 0, "final_logit_softcapping": 0, "multi_query_attention": 0, "multi_query": 0, "layer_norm_use_residual": 0,
+	"scale_outputs": 1, "layer_scalar": 1,
 }
 
-var (
-	stackSettings = []setting{
-		{"alibi", 0, "%v"}, {"sliding_window", 0, "%v"}, {"final_logit_softcapping", 0, "%v"}, {"multi_query_attention", 0, "%v"},
-		{"scale_outputs", 1, "a factor of the outputs, %v"}, {"layernorm_embedding/gamma", math.NaN(), "a norm of the embeddings"},
-	}
-	layerSettings = []setting{
-		{"layer_scalar", 1, "a factor of the layer, %v"}, {"ffn/linear_0_noact/weight", math.NaN(), "gated linear units"},
-	}
-	attentionSettings = []setting{
-		{"multi_query", 0, "one head of keys and values for all queries"}, {"sliding_window", 0, "attention in a window"},
-		{"relative_position_keys", math.NaN(), "relative positions (Shaw et al., 2018)"},
-		{"relative_attention_bias", math.NaN(), "relative positions (T5)"},
-		{"relative_asymmetric_position_keys", math.NaN(), "relative positions"},
-		{"rotary_dim", math.NaN(), "rotary positions"}, {"q_norm/gamma", math.NaN(), "norms of queries and keys"},
-	}
-)
-
-// refuseOthers reports the first setting that tfm's models do not have.
+// refuseOthers reports settings that tfm's models do not have.
 func (r *reader) refuseOthers() {
-	check := func(scope string, settings ...setting) {
-		for _, s := range settings {
-			name := scope + "/" + s.name
-			if !r.Has(name) {
-				continue
-			}
-			if math.IsNaN(s.off) {
-				r.refuse(name, "%s", s.what)
-			} else if x := r.number(name, s.off); x != s.off {
-				r.refuse(name, "%s", strings.ReplaceAll(s.what, "%v", fmt.Sprint(x)))
-			}
+	for _, name := range slices.Sorted(maps.Keys(r.ByName)) {
+		end := path.Base(name)
+		off, isSetting := offSettings[end]
+		if end == "num_heads_kv" {
+			off, isSetting = float64(r.config.Heads), true
 		}
-	}
-	for _, name := range r.attentions() {
-		check(name, attentionSettings...)
-		check(name, setting{"num_heads_kv", float64(r.config.Heads), "fewer heads of keys and values than of queries"})
-	}
-	for name := range r.ByName {
-		if strings.HasSuffix(name, "/layer_norm_use_residual") && r.isOn(name) {
-			r.refuse(name, "gains that are added to 1")
+		if !isSetting {
+			continue
 		}
-	}
-	for _, stack := range []string{"encoder", "decoder"} {
-		for i := range max(r.config.EncoderLayers, r.config.DecoderLayers) {
-			check(layerName(stack, i), layerSettings...)
+		if x := r.number(name, off); x != off {
+			r.refuse(name, "%v", x)
 		}
-		check(stack, stackSettings...)
 	}
 }
 
