@@ -12,10 +12,10 @@ import (
 	"tfm/translate"
 )
 
-// decodingFile writes the toy model in a form for decoding, which is mapped when it is opened.
-func decodingFile(t *testing.T, f decode.Form) string {
+// decodingFile writes the toy model for decoding: a file that is mapped when it is opened.
+func decodingFile(t *testing.T) string {
 	t.Helper()
-	file, err := decode.Load(toyModel(), f, nil)
+	file, err := decode.Load(toyModel(), decode.Int8, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,31 +27,27 @@ func decodingFile(t *testing.T, f decode.Form) string {
 	return path
 }
 
-// A file for decoding has the translations of the original, in int8 those with Options.Int8.
+// A file for decoding has the translations of the original with Options.Int8.
 func TestOpenFilesForDecoding(t *testing.T) {
 	texts := []string{"the red dog", "", "the small cat sees the old house"}
 	results := func(path string, o translate.Options) []translate.Result {
 		t.Helper()
 		return do(t, openFile(t, path, o), translate.Request{Texts: texts})
 	}
-	exact, rounded := results(toyModel(), translate.Options{}), results(toyModel(), translate.Options{Int8: true})
-	for _, c := range []struct {
-		form decode.Form
-		o    translate.Options
-		want []translate.Result
-	}{{decode.Float32, translate.Options{}, exact}, {decode.Float32, translate.Options{Int8: true}, rounded}, {decode.Int8, translate.Options{}, rounded}} {
-		if got := results(decodingFile(t, c.form), c.o); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("file in %v, Int8 %t: %v, want %v", c.form, c.o.Int8, got, c.want)
+	want := results(toyModel(), translate.Options{Int8: true})
+	for _, isInt8 := range []bool{false, true} {
+		if got := results(decodingFile(t), translate.Options{Int8: isInt8}); !reflect.DeepEqual(got, want) {
+			t.Errorf("Int8 %t: %v, want %v", isInt8, got, want)
 		}
 	}
-	if _, err := translate.Open(decodingFile(t, decode.Int8), translate.Options{KeepModel: true}); err == nil {
+	if _, err := translate.Open(decodingFile(t), translate.Options{KeepModel: true}); err == nil {
 		t.Error("no error for KeepModel of a file for decoding")
 	}
 }
 
 // Close unmaps a file only when no call uses it: otherwise the program would end.
 func TestCloseOfAMappedFile(t *testing.T) {
-	path := decodingFile(t, decode.Int8)
+	path := decodingFile(t)
 	for i := range 20 {
 		tr, err := translate.Open(path, translate.Options{Threads: 2})
 		if err != nil {
