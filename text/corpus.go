@@ -60,11 +60,6 @@ func (f Files) Pairs() iter.Seq2[Pair, error] {
 	})
 }
 
-// Pairs reads the pairs of two files, as Files.Pairs does.
-func Pairs(source, target string) iter.Seq2[Pair, error] {
-	return Files{Source: source, Target: target}.Pairs()
-}
-
 // Views is Pairs without copying: the strings of a pair are valid until the next one is read.
 func (f Files) Views() iter.Seq2[Pair, error] { return sequence(f.Open, (*PairReader).Next) }
 

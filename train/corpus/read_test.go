@@ -29,7 +29,7 @@ func TestRead(t *testing.T) {
 	src, tgt := toyFiles(t, false)
 	valid := Files(write(t, "v", "the red dog\n\nthe new car sees the old tree\n", false), write(t, "v", "le chien rouge\nrien\nle voiture neuf voit le arbre\n", false))
 	inMemory := func(yield func(text.Pair, error) bool) {
-		for p, err := range text.Pairs(src, tgt) {
+		for p, err := range (text.Files{Source: src, Target: tgt}).Pairs() {
 			if !yield(p, err) {
 				return
 			}

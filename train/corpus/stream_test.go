@@ -135,7 +135,7 @@ func TestStream(t *testing.T) {
 		}
 		want := new(train.Pairs)
 		i := 0
-		for p, err := range text.Pairs(src, tgt) {
+		for p, err := range (text.Files{Source: src, Target: tgt}).Pairs() {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -101,13 +101,13 @@ func main() {
 // read learns a tokenizer from two files and returns their ids.
 func read(src, tgt string, vocab int) *train.Pairs {
 	var trainer bpe.Trainer
-	for p, err := range text.Pairs(src, tgt) {
+	for p, err := range (text.Files{Source: src, Target: tgt}).Pairs() {
 		check(err)
 		trainer.Add(p.Source)
 		trainer.Add(p.Target)
 	}
 	tokenizer, pairs := must(trainer.Train(vocab)), new(train.Pairs)
-	for p, err := range text.Pairs(src, tgt) {
+	for p, err := range (text.Files{Source: src, Target: tgt}).Pairs() {
 		check(err)
 		pairs.Add(tokenizer.Encode(nil, p.Source), tokenizer.Encode(nil, p.Target))
 	}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"tfm/text/tokenizer/sentencepiece/internal/charsmap"
 )
 
 // trie is a map from byte strings to ids whose entries are prefixes of a text. It is a double
@@ -43,10 +41,7 @@ type entry struct {
 func newTrie(entries []entry) (trie, error) {
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.text, b.text) })
 	nodes := slices.Repeat([]trieNode{{id: -1}}, 256)
-	placer := charsmap.NewPlacer()
-	for i := range uint32(255) {
-		placer.Take(i + 1)
-	}
+	placer := newPlacer()
 	type subtree struct {
 		node          uint32
 		lo, hi, depth int // entries that begin with the bytes that lead to node
@@ -70,11 +65,11 @@ func newTrie(entries []entry) (trie, error) {
 			}
 		}
 		const maxTries = 64 // more tries save little memory
-		base := placer.Place(labels, maxTries)
-		if placer.Len() > maxTrieNodes {
+		base := placer.place(labels, maxTries)
+		if len(placer.next) > maxTrieNodes {
 			return trie{}, fmt.Errorf("pieces need a trie of more than %d nodes", maxTrieNodes)
 		}
-		for len(nodes) < placer.Len() {
+		for len(nodes) < len(placer.next) {
 			nodes = append(nodes, trieNode{id: -1})
 		}
 		nodes[t.node].link |= base << linkShift
@@ -115,4 +110,57 @@ func (t *trie) longest(s []byte) (length int, id int32) {
 		}
 	}
 	return length, id
+}
+
+// placer assigns the nodes of a trie in blocks of 256. The free nodes form a circular list in
+// ascending order, which node 0 begins. Those of block 0 are not assigned.
+type placer struct {
+	next, prev []uint32 // next[i] is i if node i is not free
+	isBase     []bool
+}
+
+func newPlacer() *placer {
+	p := &placer{prev: make([]uint32, 256), isBase: make([]bool, 256)}
+	for i := range uint32(256) {
+		p.next = append(p.next, i)
+	}
+	return p
+}
+
+// place takes a free node for each label and returns their base, which has no other children. It
+// tries up to maxTries free nodes for the first label, then adds a block.
+func (p *placer) place(labels []byte, maxTries int) uint32 {
+	base := uint32(len(p.next))
+	for f := p.next[0]; f != 0 && maxTries > 0; f, maxTries = p.next[f], maxTries-1 {
+		if b := f ^ uint32(labels[0]); p.fits(b, labels) {
+			base = b
+			break
+		}
+	}
+	if int(base) == len(p.next) {
+		p.grow()
+	}
+	p.isBase[base] = true
+	for _, c := range labels {
+		i := base ^ uint32(c)
+		p.next[p.prev[i]], p.prev[p.next[i]] = p.next[i], p.prev[i]
+		p.next[i] = i
+	}
+	return base
+}
+
+// fits reports whether a base has no children and the nodes of labels are free.
+func (p *placer) fits(base uint32, labels []byte) bool {
+	taken := func(c byte) bool { return p.next[base^uint32(c)] == base^uint32(c) }
+	return !p.isBase[base] && !slices.ContainsFunc(labels, taken)
+}
+
+// grow adds a block of free nodes.
+func (p *placer) grow() {
+	start := uint32(len(p.next))
+	for i := start; i < start+256; i++ {
+		last := p.prev[0]
+		p.next, p.prev, p.isBase = append(p.next, 0), append(p.prev, last), append(p.isBase, false)
+		p.next[last], p.prev[0] = i, i
+	}
 }

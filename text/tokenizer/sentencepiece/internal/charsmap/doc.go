@@ -4,5 +4,4 @@
 //
 //	charsmap.go  decodes a map and looks up text
 //	named.go     the map of nmt_nfkc
-//	placer.go    assigns the nodes of a double array
 package charsmap
