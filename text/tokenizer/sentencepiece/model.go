@@ -36,14 +36,6 @@ const (
 	Byte        PieceType = 6 // a byte of text without a piece, "<0x00>" to "<0xFF>"
 )
 
-// String returns the name of t.
-func (t PieceType) String() string {
-	if t < Normal || t > Byte {
-		return fmt.Sprintf("PieceType(%d)", int32(t))
-	}
-	return [...]string{"normal", "unknown", "control", "user-defined", "unused", "byte"}[t-1]
-}
-
 // ModelType is the method of segmentation.
 type ModelType int32
 
@@ -54,14 +46,6 @@ const (
 	Word    ModelType = 3 // a piece for each word
 	Char    ModelType = 4 // a piece for each character
 )
-
-// String returns the name of t as in spm_train -model_type.
-func (t ModelType) String() string {
-	if t < Unigram || t > Char {
-		return fmt.Sprintf("ModelType(%d)", int32(t))
-	}
-	return [...]string{"unigram", "bpe", "word", "char"}[t-1]
-}
 
 // TrainerSpec holds the settings of the training that affect encoding and decoding, and those that
 // package train uses. The flags of spm_train have the names of the tags. NewTrainerSpec returns the

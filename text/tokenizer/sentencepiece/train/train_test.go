@@ -139,7 +139,7 @@ func TestTrainMeta(t *testing.T) {
 		{Text: "</s>", Type: sentencepiece.Control}, {Text: "<0x00>", Type: sentencepiece.Byte}}
 	for i, p := range want {
 		if got := m.Pieces[i]; got.Text != p.Text || got.Type != p.Type {
-			t.Errorf("pieces[%d] = %q, %s, want %q, %s", i, got.Text, got.Type, p.Text, p.Type)
+			t.Errorf("pieces[%d] = %q, %d, want %q, %d", i, got.Text, got.Type, p.Text, p.Type)
 		}
 	}
 	s.Size = 200
@@ -148,7 +148,7 @@ func TestTrainMeta(t *testing.T) {
 	}
 	for _, p := range m.Pieces[3+256:] {
 		if p.Type != sentencepiece.Normal || strings.ContainsAny(p.Text, "<>0") {
-			t.Errorf("found piece %q, %s, expected none with the text of special pieces", p.Text, p.Type)
+			t.Errorf("found piece %q, %d, expected none with the text of special pieces", p.Text, p.Type)
 		}
 	}
 }

@@ -93,12 +93,9 @@ func (t *Trainer) newEstimator(c *corpus, s *seeds) *estimator {
 	single := make([]int32, len(c.chars)) // pieces of the characters
 	var total float64
 	for _, symbol := range c.byCount {
-		single[symbol] = noPiece
-		if n := c.count[symbol]; n > 0 {
-			single[symbol] = int32(len(e.pieces))
-			e.pieces = append(e.pieces, unigramPiece{score: float64(n), chars: 1})
-			total += float64(n)
-		}
+		single[symbol] = int32(len(e.pieces))
+		e.pieces = append(e.pieces, unigramPiece{score: float64(c.count[symbol]), chars: 1})
+		total += float64(c.count[symbol])
 	}
 	base := int32(len(e.pieces))
 	for i := range s.list {
