@@ -235,7 +235,7 @@ func (t *Translator) Model() *model.Transformer { return t.model }
 // Tokenizers returns the tokenizers of the model.
 func (t *Translator) Tokenizers() vocab.Tokenizers { return t.tokenizers }
 
-// Pieces returns the pieces of the target vocabulary, for example for decode.Prefixes.
+// Pieces returns the pieces of the target vocabulary.
 func (t *Translator) Pieces() *decode.Pieces { return t.pieces }
 
 // Languages returns the languages of the model's source and target as BCP 47 tags, for example "en"
