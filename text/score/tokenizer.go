@@ -91,8 +91,8 @@ func replacements(rules ...string) func(string) string {
 }
 
 var (
-	// marks13a puts spaces around ASCII punctuation and symbols but ' , - . , then beside periods
-	// and commas that are not between digits, and around dashes after digits.
+	// marks13a puts spaces around ASCII punctuation and symbols, of which ' , - . are left, then
+	// beside periods and commas that are not between digits, and around dashes after digits.
 	marks13a = replacements("([ -&(-+/:-@\\[-`{-~])", " $1 ",
 		`([^0-9])([.,])`, "$1 $2 ", `([.,])([^0-9])`, " $1 $2", `([0-9])(-)`, "$1 $2 ")
 

@@ -142,19 +142,15 @@ func (c *Map) Longest(s string) (replacement string, length int) {
 		return "", 0
 	}
 	at := 0
-	i := nodeOffset(c.nodes[0])
+	base := nodeOffset(c.nodes[0])
 	for k := range len(s) {
-		i ^= uint32(s[k])
-		if i >= uint32(len(c.nodes)) {
+		i, ok := c.child(base, s[k])
+		if !ok {
 			break
 		}
-		node := c.nodes[i]
-		if node&(valueBit|0xFF) != uint32(s[k]) {
-			break
-		}
-		i ^= nodeOffset(node)
-		if hasValue(node) {
-			length, at = k+1, int(c.nodes[i]&^valueBit)
+		base = i ^ nodeOffset(c.nodes[i])
+		if hasValue(c.nodes[i]) {
+			length, at = k+1, int(c.nodes[base]&^valueBit)
 		}
 	}
 	if length == 0 {
@@ -164,29 +160,25 @@ func (c *Map) Longest(s string) (replacement string, length int) {
 	return replacement[:strings.IndexByte(replacement, 0)], length
 }
 
+// child returns the child by a byte of a node with a base. ok is false if it has none.
+func (c *Map) child(base uint32, ch byte) (i uint32, ok bool) {
+	i = base ^ uint32(ch)
+	return i, i < uint32(len(c.nodes)) && c.nodes[i]&(valueBit|0xFF) == uint32(ch)
+}
+
 // Plain reports whether no entry is ch or begins with ch and an ASCII character.
 func (c *Map) Plain(ch byte) bool {
-	if _, length := c.Longest(string([]byte{ch})); length > 0 {
-		return false
-	}
 	if len(c.nodes) == 0 {
 		return true
 	}
-	child := func(base uint32, ch byte) (node uint32, ok bool) {
-		i := base ^ uint32(ch)
-		if i >= uint32(len(c.nodes)) || c.nodes[i]&(valueBit|0xFF) != uint32(ch) {
-			return 0, false
-		}
-		return i, true
-	}
-	i, ok := child(nodeOffset(c.nodes[0]), ch)
+	i, ok := c.child(nodeOffset(c.nodes[0]), ch)
 	if !ok {
 		return true
 	}
 	for next := range byte(utf8.RuneSelf) {
-		if _, ok := child(i^nodeOffset(c.nodes[i]), next); ok {
+		if _, ok := c.child(i^nodeOffset(c.nodes[i]), next); ok {
 			return false
 		}
 	}
-	return true
+	return !hasValue(c.nodes[i])
 }
