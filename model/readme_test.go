@@ -128,15 +128,24 @@ func functionPlaces(t *testing.T, file string) map[string]place {
 		}
 		p := place{line: files.Position(f.Pos()).Line, end: files.Position(f.End()).Line}
 		if f.Doc != nil {
-			for _, c := range f.Doc.List {
-				if strings.HasPrefix(c.Text, "//\t") && p.derivation == 0 {
-					p.derivation = files.Position(c.Pos()).Line
-				}
+			if first := derivation(f.Doc.List); first >= 0 {
+				p.derivation = files.Position(f.Doc.List[first].Pos()).Line
 			}
 		}
 		places[name] = p
 	}
 	return places
+}
+
+// derivation returns the index of the first line of a derivation: its first equation, or the
+// paragraph with the definitions before it, which ends with a colon. It is -1 without equations.
+func derivation(doc []*ast.Comment) int {
+	first := slices.IndexFunc(doc, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//\t") })
+	if first >= 2 && strings.HasSuffix(doc[first-2].Text, ":") {
+		for first -= 2; first > 0 && doc[first-1].Text != "//"; first-- {
+		}
+	}
+	return first
 }
 
 // TestPaperStep is the training step whose functions TestReadmeIsReached looks at.
