@@ -259,7 +259,7 @@ var inputs = map[string]func(i int) string{
 	"test_2016_flickr.lc.norm.tok.de": german,
 	"page.html":                       func(i int) string { return "<p>" + english(i) + "</p>" },
 	"film.srt":                        subtitles,
-	"codes":                           func(i int) string { return fmt.Sprintf("t h%d", i) },
+	"codes":                           codes,
 	"vocabulary":                      func(i int) string { return fmt.Sprintf("%s%d 99", string(rune('a'+i%26)), i) },
 	"memory.tmx":                      memory,
 	"mix.yml":                         mix,
@@ -273,6 +273,14 @@ var allEnglish, allGerman = texttest.Pairs(exampleLines)
 // subtitles is a line of a file with a cue in each four lines.
 func subtitles(i int) string {
 	return []string{fmt.Sprint(i/4 + 1), fmt.Sprintf("00:%02d:00,000 --> 00:%02d:02,000", i/4, i/4), english(i), ""}[i%4]
+}
+
+// codes is a line of a file of subword-nmt.
+func codes(i int) string {
+	if i == 0 {
+		return "#version: 0.2"
+	}
+	return fmt.Sprintf("t h%d", i)
 }
 
 // mix is a line of the settings of a training with sources.
