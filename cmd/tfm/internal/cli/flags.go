@@ -94,9 +94,9 @@ func (g *Flag) Needs(others ...string) *Flag {
 // Needed returns the flags of which Needs wants one.
 func (g *Flag) Needed() []string { return g.needs }
 
-// Not makes the flag an error beside one of others.
+// Not makes the flag an error beside one of others, and of those of earlier calls.
 func (g *Flag) Not(others ...string) *Flag {
-	g.not = others
+	g.not = append(g.not, others...)
 	return g
 }
 
