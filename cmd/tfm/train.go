@@ -61,10 +61,10 @@ func newTrainer(r *settings.Run) *trainer {
 }
 
 func (t *trainer) run(ctx context.Context, _ []string) error {
+	if err := t.Flags().CheckModes(""); err != nil {
+		return err
+	}
 	if t.rounds != "" {
-		if err := t.Flags().CheckModes(""); err != nil {
-			return err
-		}
 		return (&rounds{threads: t.Threads, replay: t.replay, prints: true}).all(ctx, t.rounds)
 	}
 	if err := t.settle(); err != nil {

@@ -103,6 +103,7 @@ func TestWrongRounds(t *testing.T) {
 		{2, []string{"merge", "-quorum", "3", dir, "1"}, []string{"-quorum is 3, expected 0 to 2"}},
 		{2, []string{"train", "-plan", dir, "-seed", "2"}, []string{"either -seed or -plan"}},
 		{1, []string{"train", "-plan", dir, "-replay", file}, []string{file}},
+		{2, []string{"train", "-src", src, "-tgt", tgt, "-preset", "demo", "-steps", "1", "-o", file + ".safetensors", "-replay", file}, []string{"-replay needs -plan"}},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			mustFail(t, runTFM(t, "", c.args...), c.code, c.wants...)
